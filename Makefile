@@ -16,7 +16,7 @@ RACE ?=
 # Tests of runs wait for much of their time: one package more than there are processors is tested at once.
 ATONCE ?= $(shell expr $$(nproc) + 1)
 # The packages that take longest begin, so that none of them runs alone at the end.
-SLOWEST := ./harness/contract ./adapters ./backends/sql ./cmd/cli ./backends/redislibs ./workloads ./suite/gate ./harness ./backends/redis ./backends/nats
+SLOWEST := ./harness/internal/contract ./adapters ./backends/sql ./internal/cli ./backends/redislibs ./workloads ./internal/suites/gate ./harness ./backends/redis ./backends/nats
 TESTFLAGS ?= $(RACE) -shuffle=on -p $(ATONCE)
 
 .PHONY: help
@@ -59,7 +59,7 @@ test: servers ## run the tests (RACE=-race with the race detector, as make ci do
 	$(if $(filter ./...,$(PKG)),@if ./.ci/browser; then $(MAKE) --no-print-directory browser; else [ -z "$$CI" ]; fi)
 
 # What judges, without servers: with the race detector its tests have a tenth of their random records.
-JUDGE := ./checker/... ./proof ./operations/... ./tests/hunt/... ./tests/damage
+JUDGE := ./checker/... ./internal/proof ./internal/operations/... ./internal/tests/hunt/... ./internal/tests/damage
 .PHONY: judge
 judge: ##> tests of what judges, with all their random records, without the race detector (make test has them, too)
 	$(GO) test -shuffle=on -timeout 15m $(JUDGE)
@@ -84,7 +84,7 @@ picture: build ##> make README's picture: the first screen of the report of make
 
 .PHONY: fast
 fast: servers ## run the fast suite: the promised commands against real servers
-	$(GO) test -tags series -count=1 -timeout 15m -parallel 12 -skip '^Test(Series|Containers)' ./tests/e2e
+	$(GO) test -tags series -count=1 -timeout 15m -parallel 12 -skip '^Test(Series|Containers)' ./internal/tests/e2e
 
 GATE_OUT ?= lockstorm-runs/gate-$(shell date +%Y%m%d-%H%M%S)
 
@@ -96,25 +96,25 @@ STEADY_RUNS ?= 50
 
 .PHONY: steady
 steady: servers ##> the gate STEADY_RUNS (50) times in a row, every second time beside four spinning loops
-	set -o pipefail; STEADY_RUNS=$(STEADY_RUNS) $(GO) test -tags series -count=1 -timeout 180m -run TestSeriesSteady -v ./tests/e2e | grep --line-buffered -v '^=== '
+	set -o pipefail; STEADY_RUNS=$(STEADY_RUNS) $(GO) test -tags series -count=1 -timeout 180m -run TestSeriesSteady -v ./internal/tests/e2e | grep --line-buffered -v '^=== '
 
 MATRIX_SEEDS ?= 3
 
 .PHONY: busy
 busy: servers ##> locks that are right beside four spinning loops, 140 runs in 25 minutes: none is said to be wrong
-	set -o pipefail; $(GO) test -tags series -count=1 -timeout 60m -parallel 2 -run TestSeriesBusyHost ./tests/e2e -v | grep -v '^=== '
+	set -o pipefail; $(GO) test -tags series -count=1 -timeout 60m -parallel 2 -run TestSeriesBusyHost ./internal/tests/e2e -v | grep -v '^=== '
 
 BUSY_OUT ?= lockstorm-runs/busy-$(shell date +%Y%m%d-%H%M%S)
 
 .PHONY: busy-stores
 busy-stores: servers ##> likewise, locks of all stores, each under faults that do it no harm or under chaos: BUSY_RUNS (30) runs from BUSY_SEED (1) on
-	set -o pipefail; BUSY_OUT=$(abspath $(BUSY_OUT)) $(GO) test -tags series -count=1 -timeout 60m -parallel 2 -run TestSeriesBusyStores ./tests/e2e -v | grep --line-buffered -v '^=== '
+	set -o pipefail; BUSY_OUT=$(abspath $(BUSY_OUT)) $(GO) test -tags series -count=1 -timeout 60m -parallel 2 -run TestSeriesBusyStores ./internal/tests/e2e -v | grep --line-buffered -v '^=== '
 
 KILLS ?= 10
 
 .PHONY: kills
 kills: servers ##> kill -9 of lockstorm, KILLS (10) times each with PostgreSQL, MariaDB, ZooKeeper and etcd: nothing is left
-	set -o pipefail; KILLS=$(KILLS) $(GO) test -tags series -count=1 -timeout 60m -parallel 2 -run TestStoresAreGoneAfterKill ./tests/e2e -v | grep -v '^=== '
+	set -o pipefail; KILLS=$(KILLS) $(GO) test -tags series -count=1 -timeout 60m -parallel 2 -run TestStoresAreGoneAfterKill ./internal/tests/e2e -v | grep -v '^=== '
 
 .PHONY: matrix
 matrix: build servers ##> every backend under every fault, MATRIX_SEEDS seeds; writes docs/matrix.md (2 hours)
@@ -145,48 +145,48 @@ images: ##> the base image that container tests are built on: here, pulled, or m
 
 .PHONY: containers
 containers: images ##> the provider container: every kind of fault, kill -9, Ctrl-C, and what cannot be (CONTAINER_KILLS=4)
-	$(GO) test -tags series -count=1 -timeout 15m -parallel 4 -run '^TestContainers' ./tests/e2e
+	$(GO) test -tags series -count=1 -timeout 15m -parallel 4 -run '^TestContainers' ./internal/tests/e2e
 
 .PHONY: containers-track
 containers-track: images ##> every published failure with CONTAINER_SEEDS (5) seeds in containers; writes docs/containers.md
-	$(GO) test -tags series -count=1 -timeout 60m -parallel 3 -run TestSeriesContainersTrack ./tests/e2e
+	$(GO) test -tags series -count=1 -timeout 60m -parallel 3 -run TestSeriesContainersTrack ./internal/tests/e2e
 
 .PHONY: image-versions
 image-versions: ##> the published failures on Redis 6 to 8, Valkey and etcd 3.4 and 3.5 in containers, VERSION_SEEDS (2) seeds; writes docs/versions.md
-	images=$$(./.ci/versions) && IMAGES="$$images" $(GO) test -tags series -count=1 -timeout 90m -parallel 3 -run TestSeriesImageVersions ./tests/e2e
+	images=$$(./.ci/versions) && IMAGES="$$images" $(GO) test -tags series -count=1 -timeout 90m -parallel 3 -run TestSeriesImageVersions ./internal/tests/e2e
 
 .PHONY: soak
 soak: servers ##> 200 runs over all pairs of backend and fault, against the table of docs/backends.md
-	set -o pipefail; $(GO) test -tags series -count=1 -timeout 90m -parallel 3 -run TestSeriesSoak -v ./tests/e2e | grep -v '^=== '
+	set -o pipefail; $(GO) test -tags series -count=1 -timeout 90m -parallel 3 -run TestSeriesSoak -v ./internal/tests/e2e | grep -v '^=== '
 
 .PHONY: damage
 damage: servers ##> 40,000 damaged records: a failing one never passes, a passing one never fails
-	DAMAGE_N=$${DAMAGE_N:-40000} $(GO) test -count=1 -timeout 60m -run TestDamage -v ./tests/damage
+	DAMAGE_N=$${DAMAGE_N:-40000} $(GO) test -count=1 -timeout 60m -run TestDamage -v ./internal/tests/damage
 
 .PHONY: campaign
 campaign: servers ##> a campaign of 80 runs on four workers, with 20 kills of workers and 5 of the queue; then 10,000 naps on 200 workers (10 minutes)
-	set -o pipefail; $(GO) test -tags series -count=1 -timeout 20m -run TestSeriesCampaign -v ./tests/e2e | grep -v '^=== '
-	set -o pipefail; $(GO) test -tags series -count=1 -timeout 20m -run TestSeriesLoad -v ./campaign | grep -v '^=== '
+	set -o pipefail; $(GO) test -tags series -count=1 -timeout 20m -run TestSeriesCampaign -v ./internal/tests/e2e | grep -v '^=== '
+	set -o pipefail; $(GO) test -tags series -count=1 -timeout 20m -run TestSeriesLoad -v ./internal/campaign | grep -v '^=== '
 
 .PHONY: exports
 exports: servers ##> 50 runs, EXPORT_SEEDS (2) seeds of 25 lines from EXPORT_SEED (1) on, exported and read back: the same verdicts (3 minutes)
-	set -o pipefail; $(GO) test -tags series -count=1 -timeout 30m -parallel 4 -run TestSeriesExports -v ./tests/e2e | grep -v '^=== '
+	set -o pipefail; $(GO) test -tags series -count=1 -timeout 30m -parallel 4 -run TestSeriesExports -v ./internal/tests/e2e | grep -v '^=== '
 
 .PHONY: explore-bench
 explore-bench: servers ##> the guided and the random search for published failures: EXPLORE_FOR (3m), EXPLORE_SEEDS (3), EXPLORE_ONLY=REGEXP; it goes on where it was stopped
-	set -o pipefail; $(GO) test -tags series -count=1 -timeout 12h -run TestSeriesExplore -v ./tests/e2e | grep --line-buffered -v '^=== '
+	set -o pipefail; $(GO) test -tags series -count=1 -timeout 12h -run TestSeriesExplore -v ./internal/tests/e2e | grep --line-buffered -v '^=== '
 
 .PHONY: planted
 planted: servers ##> searches of locks with planted bugs, which must find each, and of the same locks without them: PLANTED_FOR (3m) each at most
-	set -o pipefail; $(GO) test -tags series -count=1 -timeout 180m -p 2 -parallel 2 -run TestSeriesPlanted -v ./tests/planted ./backends/redis ./backends/redislibs ./backends/zookeeper ./backends/sql | grep --line-buffered -v '^=== '
+	set -o pipefail; $(GO) test -tags series -count=1 -timeout 180m -p 2 -parallel 2 -run TestSeriesPlanted -v ./internal/tests/planted ./backends/redis ./backends/redislibs ./backends/zookeeper ./backends/sql | grep --line-buffered -v '^=== '
 
 .PHONY: track-record
 track-record: servers ##> every published failure with 20 seeds; writes docs/track-record.md
-	$(GO) test -tags series -count=1 -timeout 60m -parallel 3 -run TestSeriesTrackRecord ./tests/e2e
+	$(GO) test -tags series -count=1 -timeout 60m -parallel 3 -run TestSeriesTrackRecord ./internal/tests/e2e
 
 .PHONY: ensembles
 ensembles: servers ##> what is said of the locks on ZooKeeper and etcd, with 20 seeds; writes docs/ensembles.md
-	$(GO) test -tags series -count=1 -timeout 180m -parallel 4 -run TestSeriesEnsembles ./tests/e2e
+	$(GO) test -tags series -count=1 -timeout 180m -parallel 4 -run TestSeriesEnsembles ./internal/tests/e2e
 
 .PHONY: claims
 claims: build servers ##> the claims of the articles, about 160 runs; writes docs/claims.json, docs/claims.md and its pictures
@@ -197,20 +197,20 @@ claims: build servers ##> the claims of the articles, about 160 runs; writes doc
 
 .PHONY: databases
 databases: servers ##> what is said of the locks on MariaDB and PostgreSQL, with 20 seeds; writes docs/databases.md
-	$(GO) test -tags series -count=1 -timeout 180m -parallel 6 -run TestSeriesDatabases ./tests/e2e
+	$(GO) test -tags series -count=1 -timeout 180m -parallel 6 -run TestSeriesDatabases ./internal/tests/e2e
 
 .PHONY: libraries
 libraries: servers ##> every library, option and discipline under faults with LIB_SEEDS (10) seeds; LIB_ONLY=REGEXP of names and LIB_FAULT=REGEXP of faults narrow it; writes docs/libraries-measured.md
-	$(GO) test -tags series -count=1 -timeout 180m -parallel 6 -run TestSeriesLibraries ./tests/e2e
+	$(GO) test -tags series -count=1 -timeout 180m -parallel 6 -run TestSeriesLibraries ./internal/tests/e2e
 
 .PHONY: adapters
 adapters: servers ##> the libraries of other languages likewise (LIB_SEEDS, LIB_ONLY, LIB_FAULT; LIB_RESUME=1 goes on); writes docs/adapters-measured.md
-	$(GO) test -tags series -count=1 -timeout 240m -parallel 6 -run TestSeriesAdapters ./tests/e2e
+	$(GO) test -tags series -count=1 -timeout 240m -parallel 6 -run TestSeriesAdapters ./internal/tests/e2e
 
 .PHONY: versions
 versions: servers ##> the libraries of adapters in the releases that can be had (LIB_SEEDS, LIB_ONLY, LIB_FAULT, LIB_RESUME as above); writes docs/releases.md. LIB=MODULE: instead, the cases of a Go library over its last releases
 	$(if $(LIB),,./.ci/trixie bin/trixie)
-	set -o pipefail; LIB=$(LIB) $(GO) test -tags series -count=1 -timeout 240m -parallel 6 -run $(if $(LIB),TestSeriesVersions,TestSeriesReleases) -v ./tests/e2e | grep -v '^=== '
+	set -o pipefail; LIB=$(LIB) $(GO) test -tags series -count=1 -timeout 240m -parallel 6 -run $(if $(LIB),TestSeriesVersions,TestSeriesReleases) -v ./internal/tests/e2e | grep -v '^=== '
 
 .PHONY: adapter-libraries
 adapter-libraries: servers ##> planted bugs in adapters, and the controls of each language under faults (CONTROL_SEEDS): 20 minutes
@@ -229,20 +229,20 @@ HUNT_SEED ?= 1000001
 .PHONY: hunt
 hunt: ##> 200,000 random histories a lock model against brute force and Porcupine, then HUNT_N simulated services and their bugs
 	LOCKSTORM_HISTORIES=200000 $(GO) test -count=1 -timeout 60m -run 'AgainstBruteForce|AgainstPorcupine' -v ./checker/...
-	cd tests/hunt && HUNT_N=$(HUNT_N) HUNT_SEED=$(HUNT_SEED) $(GO) test -count=1 -timeout 10h -run TestHunt -v .
+	cd internal/tests/hunt && HUNT_N=$(HUNT_N) HUNT_SEED=$(HUNT_SEED) $(GO) test -count=1 -timeout 10h -run TestHunt -v .
 
 HUNT_FORGED ?= 20000
 
 .PHONY: forged
 forged: ##> HUNT_FORGED (20,000) findings and proofs are forged, of simulated runs and of those in HUNT_RECORDS: verify accepts none that is wrong
-	HUNT_FORGED=$(HUNT_FORGED) HUNT_RECORDS=$(abspath $(HUNT_RECORDS)) $(GO) test -count=1 -timeout 60m -run TestForged -v ./tests/hunt
+	HUNT_FORGED=$(HUNT_FORGED) HUNT_RECORDS=$(abspath $(HUNT_RECORDS)) $(GO) test -count=1 -timeout 60m -run TestForged -v ./internal/tests/hunt
 
 JUDGE_MUTANTS ?= 60
 JUDGE_SEED ?= 1
 
 .PHONY: judge-mutants
 judge-mutants: ##> JUDGE_MUTANTS (60) small changes to the judge, drawn by JUDGE_SEED (1): its tests and 3,000 hunted histories must notice each (half an hour)
-	set -o pipefail; JUDGE_MUTANTS=$(JUDGE_MUTANTS) JUDGE_SEED=$(JUDGE_SEED) $(GO) test -tags series -count=1 -timeout 10h -run TestJudgeMutants -v ./tests/hunt/mutants | grep --line-buffered -v '^=== '
+	set -o pipefail; JUDGE_MUTANTS=$(JUDGE_MUTANTS) JUDGE_SEED=$(JUDGE_SEED) $(GO) test -tags series -count=1 -timeout 10h -run TestJudgeMutants -v ./internal/tests/hunt/mutants | grep --line-buffered -v '^=== '
 
 .PHONY: docs
 docs: ## write docs/faults.md, docs/backends.md and compose/ from the catalogue, docs/extending.md from examples/ownlock
@@ -269,7 +269,7 @@ tidy: ##> check that go mod tidy leaves no difference (docs/adr/0007 names the o
 .PHONY: bench
 bench: build servers ## benchmarks: ratios in one run
 	@rm -rf bin/bench-run; $(BIN) run --backend none --clients 8 --workload counter:hold=0ms --time 40s --seed 3 --out bin/bench-run >/dev/null 2>&1; [ $$? -eq 1 ]
-	BENCH_RUN=$(CURDIR)/bin/bench-run $(GO) test -run '^$$' -bench . -benchtime 1s ./history ./checker ./proof ./harness ./backends/redis/tap ./reports # with -tags series also in containers
+	BENCH_RUN=$(CURDIR)/bin/bench-run $(GO) test -run '^$$' -bench . -benchtime 1s ./history ./checker ./internal/proof ./harness ./backends/internal/tap ./reports # with -tags series also in containers
 	@$(MAKE) --no-print-directory pages && ./.ci/browser && cd tools && PAGES=$(PAGES) $(GO) test -run '^$$' -bench . -benchtime 3x ./page
 
 .PHONY: bench-against

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/tests/setting"
+	"github.com/lockstorm/lockstorm/internal/tests/setting"
 )
 
 // kazoo 2.8.0 lets a reader wait for writers that came after it, which wait for the reader (python-zk/kazoo issue 649).

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // ParamArguments is the value under which the arguments behind -- are kept, as JSON; nobody can write it as a parameter.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // Resource is what the lock protects, seen by one client. It is opened with the lease, so that a

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/points"
 )

@@ -5,7 +5,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/checks"
-	"github.com/lockstorm/lockstorm/checker/object"
+	"github.com/lockstorm/lockstorm/checker/internal/object"
 )
 
 // ask runs one check.

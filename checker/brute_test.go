@@ -1,7 +1,7 @@
 package checker_test
 
 import (
-	"github.com/lockstorm/lockstorm/checker/lin"
+	"github.com/lockstorm/lockstorm/checker/internal/lin"
 	"github.com/lockstorm/lockstorm/history"
 )
 

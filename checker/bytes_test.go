@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/checker/checkertest"
+	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 	"github.com/lockstorm/lockstorm/checker/checks"
-	"github.com/lockstorm/lockstorm/tests/setting"
+	"github.com/lockstorm/lockstorm/internal/tests/setting"
 )
 
 const digests = "LOCKSTORM_DIGESTS" // where a process of TestTheSameBytes writes its own

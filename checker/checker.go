@@ -15,7 +15,7 @@ package checker
 import (
 	"errors"
 
-	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
 )
 

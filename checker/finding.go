@@ -8,7 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/proof"
+	"github.com/lockstorm/lockstorm/internal/proof"
 )
 
 // Class says what the cure of a finding is.

@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/checker/checkertest"
+	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 	"github.com/lockstorm/lockstorm/checker/checks"
-	"github.com/lockstorm/lockstorm/checker/object"
+	"github.com/lockstorm/lockstorm/checker/internal/object"
 	"github.com/lockstorm/lockstorm/history"
 )
 

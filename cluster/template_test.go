@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/cluster/clustertest"
+	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 )
 
 // templated is a store with a folder that is made once, and says how often it was.

@@ -17,7 +17,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // Ref is how backends and faults know a server: by name and role, never by where it

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/harness/internal/worker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/nemesis/link"
+	"github.com/lockstorm/lockstorm/internal/link"
 	"github.com/lockstorm/lockstorm/workloads"
-	"github.com/lockstorm/lockstorm/workloads/register"
+	"github.com/lockstorm/lockstorm/internal/register"
 )
 
 // section is one client's counter section against a real server and a real register,

@@ -3,7 +3,7 @@ package harness
 import (
 	"testing"
 
-	"github.com/lockstorm/lockstorm/nemesis/link"
+	"github.com/lockstorm/lockstorm/internal/link"
 	"github.com/lockstorm/lockstorm/points"
 )
 

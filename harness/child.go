@@ -8,7 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/lockstorm/lockstorm/cluster/external"
+	"github.com/lockstorm/lockstorm/internal/cluster/external"
 	"github.com/lockstorm/lockstorm/harness/internal/worker"
 )
 

@@ -3,7 +3,7 @@ package harness
 import (
 	"time"
 
-	"github.com/lockstorm/lockstorm/backends/adapter"
+	"github.com/lockstorm/lockstorm/internal/adapter"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
 )

@@ -15,7 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 	"github.com/lockstorm/lockstorm/internal/proc"
-	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/backends/stores"
 )
 
 // The test binary starts itself again as workers and embedded servers.

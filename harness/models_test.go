@@ -13,7 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends/file"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/history/beliefs"
+	"github.com/lockstorm/lockstorm/internal/beliefs"
 	"github.com/lockstorm/lockstorm/workloads"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/proof"
+	"github.com/lockstorm/lockstorm/internal/proof"
 )
 
 // provable reports whether a finding is one about the lock or its clients, and not about the record itself.

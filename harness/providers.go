@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/cluster/external"
+	"github.com/lockstorm/lockstorm/internal/cluster/external"
 	"github.com/lockstorm/lockstorm/compose"
 	"github.com/lockstorm/lockstorm/internal/proc"
 )

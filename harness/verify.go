@@ -7,7 +7,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/proof"
+	"github.com/lockstorm/lockstorm/internal/proof"
 )
 
 // Verified is a stored run whose proofs were held against its record, without the code that found them.

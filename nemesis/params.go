@@ -3,7 +3,7 @@ package nemesis
 import (
 	"slices"
 
-	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // The parameters that mean the same for every fault that has them.

@@ -8,7 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/proof"
+	"github.com/lockstorm/lockstorm/internal/proof"
 )
 
 // ledgerRow is what a register did with one request.

@@ -21,7 +21,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/shell"
-	"github.com/lockstorm/lockstorm/proof"
+	"github.com/lockstorm/lockstorm/internal/proof"
 )
 
 //go:embed page.gohtml style.css timeline.js

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/history/beliefs"
+	"github.com/lockstorm/lockstorm/internal/beliefs"
 )
 
 var (

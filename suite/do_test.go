@@ -8,7 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/backends/stores"
 )
 
 func do(t *testing.T, c Case) (*harness.Outcome, []Difference, error) {

@@ -6,7 +6,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/backends/stores"
 )
 
 // The test binary starts itself again as the workers of its runs.

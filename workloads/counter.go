@@ -5,9 +5,9 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/points"
-	"github.com/lockstorm/lockstorm/workloads/register"
+	"github.com/lockstorm/lockstorm/internal/register"
 )
 
 // Specs are the workloads for the catalogue.

@@ -1,6 +1,6 @@
 package workloads
 
-import "github.com/lockstorm/lockstorm/catalog"
+import "github.com/lockstorm/lockstorm/internal/catalog"
 
 func handoffSpec() Spec {
 	return Spec{

@@ -5,7 +5,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/workloads/register"
+	"github.com/lockstorm/lockstorm/internal/register"
 )
 
 // RegisterResource makes the register server the resource of a client.

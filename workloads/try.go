@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 const paramBound = "bound"

@@ -16,10 +16,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/points"
-	"github.com/lockstorm/lockstorm/workloads/register"
+	"github.com/lockstorm/lockstorm/internal/register"
 )
 
 // Spec describes a workload.

@@ -7,7 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/lockstorm/lockstorm/nemesis/ensembletest"
+	"github.com/lockstorm/lockstorm/internal/tests/ensembletest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

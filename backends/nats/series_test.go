@@ -5,7 +5,7 @@ package nats
 import (
 	"testing"
 
-	"github.com/lockstorm/lockstorm/nemesis/ensembletest"
+	"github.com/lockstorm/lockstorm/internal/tests/ensembletest"
 )
 
 // The leaders of embedded servers are replaced like those of the program.

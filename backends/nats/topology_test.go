@@ -15,7 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 	"github.com/lockstorm/lockstorm/internal/proc"
-	"github.com/lockstorm/lockstorm/nemesis/ensembletest"
+	"github.com/lockstorm/lockstorm/internal/tests/ensembletest"
 )
 
 // serveAt has this binary be a server, as lockstorm's own is one.

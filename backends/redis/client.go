@@ -17,8 +17,8 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/backends/redis/tap"
-	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/backends/internal/tap"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // manyConns keeps the pool's circuit breaker from closing: after PoolSize failed dials

@@ -12,7 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends/redis"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/backends/stores"
 )
 
 func catalogue() *harness.Catalogue {

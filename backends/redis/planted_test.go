@@ -5,7 +5,7 @@ package redis_test
 import (
 	"testing"
 
-	"github.com/lockstorm/lockstorm/tests/planted"
+	"github.com/lockstorm/lockstorm/internal/tests/planted"
 )
 
 // The mutants of Redlock. Those that differ from it only after the restart of a server are left out: Redlock itself fails then.

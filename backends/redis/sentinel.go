@@ -10,7 +10,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/backends/redis/tap"
+	"github.com/lockstorm/lockstorm/backends/internal/tap"
 )
 
 // connectSentinel is a client that asks Sentinel for the master, and is told when it

@@ -11,9 +11,9 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/lockstormtest"
-	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/suite"
-	"github.com/lockstorm/lockstorm/suite/own"
+	"github.com/lockstorm/lockstorm/internal/suites/cases"
 )
 
 func catalogue() *harness.Catalogue {

@@ -5,7 +5,7 @@ package redislibs_test
 import (
 	"testing"
 
-	"github.com/lockstorm/lockstorm/tests/planted"
+	"github.com/lockstorm/lockstorm/internal/tests/planted"
 )
 
 // The mutants of a Redis library. Two are left out: that which takes prefixes of a token for it shows only

@@ -14,7 +14,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/backends/redis"
-	"github.com/lockstorm/lockstorm/backends/redis/tap"
+	"github.com/lockstorm/lockstorm/backends/internal/tap"
 	"github.com/lockstorm/lockstorm/history"
 )
 

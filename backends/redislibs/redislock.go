@@ -10,8 +10,8 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/backends/redis"
-	"github.com/lockstorm/lockstorm/backends/redis/tap"
-	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/backends/internal/tap"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/points"
 )
 

@@ -3,7 +3,7 @@ package redislibs
 import (
 	"testing"
 
-	"github.com/lockstorm/lockstorm/backends/redis/tap"
+	"github.com/lockstorm/lockstorm/backends/internal/tap"
 )
 
 // What was sent to a node, what it said, and whether it may hold the key after that.

@@ -7,7 +7,7 @@ import (
 	"github.com/go-redsync/redsync/v4"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 const (

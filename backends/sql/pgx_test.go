@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/lockstorm/lockstorm/nemesis/ensembletest"
+	"github.com/lockstorm/lockstorm/internal/tests/ensembletest"
 
 	"github.com/jackc/pgx/v5"
 )

@@ -5,7 +5,7 @@ package sql_test
 import (
 	"testing"
 
-	"github.com/lockstorm/lockstorm/tests/planted"
+	"github.com/lockstorm/lockstorm/internal/tests/planted"
 )
 
 // The mutants of locks in databases.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/nemesis/ensembletest"
+	"github.com/lockstorm/lockstorm/internal/tests/ensembletest"
 )
 
 // Each database starts, and keeps what it has over a kill.

@@ -2,7 +2,7 @@ package zookeeper
 
 import (
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // Mutants are queues of readers and writers with one thing wrong each.

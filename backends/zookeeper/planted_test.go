@@ -5,7 +5,7 @@ package zookeeper_test
 import (
 	"testing"
 
-	"github.com/lockstorm/lockstorm/tests/planted"
+	"github.com/lockstorm/lockstorm/internal/tests/planted"
 )
 
 // The mutants of the lock for readers and writers.

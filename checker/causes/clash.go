@@ -6,7 +6,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/history/beliefs"
+	"github.com/lockstorm/lockstorm/internal/beliefs"
 )
 
 // Classify is the rule of the classes: defect exactly if both grants are before their

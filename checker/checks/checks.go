@@ -2,17 +2,17 @@
 package checks
 
 import (
-	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/checker/audit"
-	"github.com/lockstorm/lockstorm/checker/coverage"
-	"github.com/lockstorm/lockstorm/checker/data"
-	"github.com/lockstorm/lockstorm/checker/exclusion"
-	"github.com/lockstorm/lockstorm/checker/liveness"
-	"github.com/lockstorm/lockstorm/checker/object"
-	"github.com/lockstorm/lockstorm/checker/ownership"
-	"github.com/lockstorm/lockstorm/checker/tokens"
-	"github.com/lockstorm/lockstorm/checker/waits"
+	"github.com/lockstorm/lockstorm/checker/internal/audit"
+	"github.com/lockstorm/lockstorm/checker/internal/coverage"
+	"github.com/lockstorm/lockstorm/checker/internal/data"
+	"github.com/lockstorm/lockstorm/checker/internal/exclusion"
+	"github.com/lockstorm/lockstorm/checker/internal/liveness"
+	"github.com/lockstorm/lockstorm/checker/internal/object"
+	"github.com/lockstorm/lockstorm/checker/internal/ownership"
+	"github.com/lockstorm/lockstorm/checker/internal/tokens"
+	"github.com/lockstorm/lockstorm/checker/internal/waits"
 )
 
 // Default is the catalogue of all checks, in the order in which they are reported.

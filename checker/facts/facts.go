@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/history/beliefs"
+	"github.com/lockstorm/lockstorm/internal/beliefs"
 )
 
 // Facts are what a history shows. What is dear to find is found when it is first asked for; all may ask at once, once Hold was

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/history/beliefs"
+	"github.com/lockstorm/lockstorm/internal/beliefs"
 )
 
 // ExpiryBase is the moment from which the store may let the grant expire; none where

@@ -4,8 +4,8 @@ package main
 import (
 	"os"
 
-	"github.com/lockstorm/lockstorm/backends/redis/embedded"
-	"github.com/lockstorm/lockstorm/cmd/cli"
+	"github.com/lockstorm/lockstorm/internal/cluster/embedded"
+	"github.com/lockstorm/lockstorm/internal/cli"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
 )

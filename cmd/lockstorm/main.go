@@ -4,13 +4,13 @@ package main
 import (
 	"os"
 
-	"github.com/lockstorm/lockstorm/cluster/container"
-	"github.com/lockstorm/lockstorm/cmd/campaign"
-	"github.com/lockstorm/lockstorm/cmd/claims"
-	"github.com/lockstorm/lockstorm/cmd/cli"
+	"github.com/lockstorm/lockstorm/internal/cluster/container"
+	"github.com/lockstorm/lockstorm/internal/cli/campaign"
+	"github.com/lockstorm/lockstorm/internal/cli/claims"
+	"github.com/lockstorm/lockstorm/internal/cli"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores"
-	"github.com/lockstorm/lockstorm/suite/own"
+	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/internal/suites/cases"
 )
 
 func main() {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/suite/own"
+	"github.com/lockstorm/lockstorm/internal/suites/cases"
 )
 
 // Adapters is docs/adapters-measured.md: rows that were not measured, by the name of their case, are those of the

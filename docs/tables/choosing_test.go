@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/suite/gate"
+	"github.com/lockstorm/lockstorm/internal/suites/gate"
 )
 
 // Choosing is docs/choosing.md: which lock, by what a comparison of all stores has measured.

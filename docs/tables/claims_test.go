@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker/facts"
-	"github.com/lockstorm/lockstorm/suite/gate"
-	"github.com/lockstorm/lockstorm/suite/own"
+	"github.com/lockstorm/lockstorm/internal/suites/gate"
+	"github.com/lockstorm/lockstorm/internal/suites/cases"
 )
 
 // countedBefore is what stored results of an earlier count mean.
@@ -47,7 +47,7 @@ The claims in the first table come from five articles on distributed locks. (Onl
 of claim N. `+"`"+`lockstorm claims --run`+"`"+` makes the runs of all claims.
 
 The runs decide the verdict on a claim. A claim **stands** if every run supports the claim, and **falls** if no run supports the
-claim. If only some runs support the claim, it stands **in part**. For each run, the code (suite/own/claims*.go) defines which
+claim. If only some runs support the claim, it stands **in part**. For each run, the code (internal/suites/cases/claims*.go) defines which
 outcome supports the claim, and which outcome is expected. Tests compare the real outcome with the expected outcome. If a claim
 has a list of comparisons, the verdict depends on the comparisons in the same way, and not on the runs. A comparison compares a
 figure (for example, the number of grants) of two runs, and the code defines which ratio of the two values supports the claim. All

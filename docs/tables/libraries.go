@@ -8,7 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
-	"github.com/lockstorm/lockstorm/suite/own"
+	"github.com/lockstorm/lockstorm/internal/suites/cases"
 )
 
 // Measured is what the runs of one row of docs/libraries-measured.md or docs/adapters-measured.md came to, as it is shown.

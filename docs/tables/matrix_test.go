@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/suite"
-	"github.com/lockstorm/lockstorm/suite/gate"
-	"github.com/lockstorm/lockstorm/suite/tally"
+	"github.com/lockstorm/lockstorm/internal/suites/gate"
+	"github.com/lockstorm/lockstorm/internal/suites/tally"
 )
 
 // Matrix is docs/matrix.md: what a suite of all backends and faults has measured.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/reports/chart"
-	"github.com/lockstorm/lockstorm/suite/own"
+	"github.com/lockstorm/lockstorm/internal/pages/chart"
+	"github.com/lockstorm/lockstorm/internal/suites/cases"
 )
 
 // picture draws the answers of one claim; empty: they do not have what it needs.

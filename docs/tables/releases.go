@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/suite"
-	"github.com/lockstorm/lockstorm/suite/own"
+	"github.com/lockstorm/lockstorm/internal/suites/cases"
 )
 
 // Releases is docs/releases.md: what was not measured, by the name of its case, is that of the page before.

@@ -15,8 +15,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/suite"
-	"github.com/lockstorm/lockstorm/suite/own"
-	"github.com/lockstorm/lockstorm/suite/tally"
+	"github.com/lockstorm/lockstorm/internal/suites/cases"
+	"github.com/lockstorm/lockstorm/internal/suites/tally"
 )
 
 const generated = "<!-- Made from the catalogue by `make docs`. Do not edit. -->\n\n"

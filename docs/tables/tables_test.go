@@ -11,12 +11,12 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/suite"
-	"github.com/lockstorm/lockstorm/suite/answer"
-	"github.com/lockstorm/lockstorm/suite/gate"
-	"github.com/lockstorm/lockstorm/suite/own"
-	"github.com/lockstorm/lockstorm/suite/tally"
+	"github.com/lockstorm/lockstorm/internal/suites/answer"
+	"github.com/lockstorm/lockstorm/internal/suites/gate"
+	"github.com/lockstorm/lockstorm/internal/suites/cases"
+	"github.com/lockstorm/lockstorm/internal/suites/tally"
 )
 
 var (

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/points"
 	"github.com/lockstorm/lockstorm/workloads"
 )

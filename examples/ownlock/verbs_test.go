@@ -8,7 +8,7 @@ import (
 
 	"example.com/ownlock"
 
-	"github.com/lockstorm/lockstorm/cmd/cli"
+	"github.com/lockstorm/lockstorm/internal/cli"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
 )

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/cluster/clustertest"
+	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/nemesis/link"
+	"github.com/lockstorm/lockstorm/internal/link"
 )
 
 // dial opens a connection by the way of a client.

@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"

@@ -9,7 +9,7 @@ import (
 
 	"example.com/ownlock/ownredis"
 
-	"github.com/lockstorm/lockstorm/cmd/cli"
+	"github.com/lockstorm/lockstorm/internal/cli"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/lockstormtest"
 	"github.com/lockstorm/lockstorm/suite"

@@ -19,7 +19,7 @@ import (
 	"github.com/lockstorm/lockstorm/harness/internal/watch"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/workloads"
-	"github.com/lockstorm/lockstorm/workloads/register"
+	"github.com/lockstorm/lockstorm/internal/register"
 )
 
 // worker is one client process: it runs one workload loop against one backend, with

@@ -1,0 +1,427 @@
+package conform
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/internal/adapter"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// rule is one that adapters and their locks keep.
+type rule struct {
+	text string
+	need need
+	try  func(x *bench, ctx context.Context) error
+}
+
+// need is what a rule has to do with others.
+type need int
+
+const (
+	alone    need = iota
+	needed        // those after it make no sense without it
+	excludes      // it makes no sense where a second client gets a held lock
+)
+
+// answerLimit is how long what nobody keeps back may take.
+const answerLimit = 5 * time.Second
+
+var rules = []rule{
+	{"the adapter answers the request \"hello\" with a valid description of itself", needed, (*bench).describes},
+	{"the adapter answers \"unsupported\" to an unknown request, and ignores unknown fields in a request", alone, (*bench).unknown},
+	{"the adapter answers the request \"open\"; if the adapter's description promises times of CLOCK_MONOTONIC, the times that the adapter reports come from this clock", needed, (*bench).opens},
+	{"two clients see each other alive", alone, (*bench).seesOther},
+	{"a client that tries to acquire a free lock gets the lock", needed, (*bench).free},
+	{"a client does not get a lock that another client holds", alone, (*bench).exclusive},
+	{"when a holder releases a lock, a client that waits for the lock gets the lock", excludes, (*bench).handsOver},
+	{"each grant has a higher fencing token than the grant before", alone, (*bench).tokens},
+	{"when lockstorm cancels an acquire, the adapter stops waiting for the lock", excludes, (*bench).cancels},
+	{"when a client releases the same grant a second time, the adapter does not answer \"ok\"", alone, (*bench).releasesOnce},
+	{"when a client that holds two locks releases one of them, it keeps the other", excludes, (*bench).keeps},
+	{"the adapter answers the requests \"extend\" (renew the lease) and \"ask\" (is the lock still held?) correctly", alone, (*bench).calls},
+	{"a client reads the value that the previous holder wrote", alone, (*bench).settles},
+	{"the adapter grants no lock before the store has answered", alone, (*bench).early},
+	{"the adapter answers \"not-sent\" only if it has sent nothing of the request to the store", alone, (*bench).notSent},
+	{"when lockstorm closes the adapter's pipe, the adapter exits without releasing its locks", alone, (*bench).ends},
+}
+
+func (x *bench) describes(context.Context) (err error) {
+	if x.t.Hello != nil { // without its topology it would be opened without servers
+		return x.t.Hello
+	}
+	if x.about, err = adapter.Describe(x.t.Argv); err != nil {
+		return err
+	}
+	x.spec, err = adapter.SpecOf(x.about, x.t.Argv)
+	return err
+}
+
+func (x *bench) unknown(context.Context) error { return adapter.Probe(x.t.Argv) }
+
+func (x *bench) opens(ctx context.Context) (err error) {
+	if x.a, err = x.open(ctx, "c1"); err != nil {
+		return err
+	}
+	x.b, err = x.open(ctx, "c2")
+	return err
+}
+
+// free takes a lock and gives it back.
+func (x *bench) free(ctx context.Context) error {
+	lease, err := x.take(ctx, x.a, "free")
+	if err != nil {
+		return fmt.Errorf("a client failed to acquire a free lock, although all servers were healthy: %w", err)
+	}
+	if err := lease.Release(ctx); err != nil {
+		return fmt.Errorf("a client failed to release the lock: %w", err)
+	}
+	return nil
+}
+
+func (x *bench) exclusive(ctx context.Context) error {
+	if !x.about.Model.Locks() {
+		return skip("a lock of model %s does not promise mutual exclusion, so this rule does not apply", x.about.Model.Kind)
+	}
+	held, err := x.take(ctx, x.a, "exclusive")
+	if err != nil {
+		return err
+	}
+	granted := time.Now()
+	for tries := 0; tries < 3 && time.Since(granted) < x.t.TTL/2; tries++ { // a library's own wait may last as long as the lease
+		if lease, err := x.try(ctx, x.b, "exclusive"); err == nil {
+			x.shares = true
+			return errLock{errors.Join(errors.New("a second client got a lock that the first client still held"), lease.Release(ctx))}
+		} else if outcome, _ := backends.Outcome(err); !errors.Is(err, backends.ErrBusy) {
+			err = fmt.Errorf("when a client tries to acquire a lock that another client holds, the adapter must answer \"busy\", but the result was: %w", err)
+			if outcome == history.Info {
+				return errors.Join(errUnheard{err}, held.Release(ctx))
+			}
+			return err
+		}
+	}
+	if err := held.Release(ctx); !errors.Is(err, backends.ErrNotHeld) || time.Since(granted) < x.t.TTL {
+		return err
+	}
+	return nil
+}
+
+func (x *bench) handsOver(ctx context.Context) error {
+	held, err := x.take(ctx, x.a, "over")
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerLimit+x.t.TTL)
+	defer cancel()
+	type answer struct {
+		lease backends.Lease
+		err   error
+	}
+	got := make(chan answer, 1)
+	req := x.request("over")
+	go func() {
+		lease, err := x.b.Acquire(ctx, req)
+		got <- answer{lease, err}
+	}()
+	select {
+	case a := <-got:
+		if a.err == nil {
+			return ofLock("a client that should wait got the lock while another client still held it")
+		}
+		return fmt.Errorf("the acquire of a held lock must wait for the release, but the acquire returned immediately: %v", a.err) //nolint:errorlint // a refusal is no mistake of the lock here
+	case <-time.After(patience):
+	}
+	if err := held.Release(ctx); err != nil {
+		return fmt.Errorf("the release of a held lock failed: %w", err)
+	}
+	a := <-got
+	if a.err != nil {
+		return fmt.Errorf("the holder released the lock, but the acquire of the waiting client failed: %w", a.err)
+	}
+	return a.lease.Release(ctx)
+}
+
+func (x *bench) tokens(ctx context.Context) error {
+	if !x.about.Tokens {
+		return skip("the adapter's description says that the lock issues no fencing tokens, so this rule does not apply")
+	}
+	var last int64
+	for i := range 5 {
+		l := []backends.Locker{x.a, x.b}[i%2]
+		lease, err := x.take(ctx, l, "tokens")
+		if err != nil {
+			return err
+		}
+		if now := lease.Info().Token; i > 0 && now <= last {
+			return ofLock("tokens must increase, but a grant with token %d was followed by a grant with token %d", last, now)
+		} else {
+			last = now
+		}
+		if err := lease.Release(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *bench) cancels(ctx context.Context) error {
+	held, err := x.take(ctx, x.a, "cancel")
+	if err != nil {
+		return err
+	}
+	short, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err = within(answerLimit, "the answer to a cancelled acquire", func() error {
+		lease, err := x.b.Acquire(short, x.request("cancel"))
+		if err == nil {
+			return errLock{errors.Join(errors.New("an acquire that lockstorm had cancelled got the lock while another client still held it"), lease.Release(ctx))}
+		}
+		return nil
+	})
+	return errors.Join(err, held.Release(ctx))
+}
+
+func (x *bench) releasesOnce(ctx context.Context) error {
+	lease, err := x.take(ctx, x.a, "once")
+	if err != nil {
+		return err
+	}
+	if err := lease.Release(ctx); err != nil {
+		return err
+	}
+	if lease.Release(ctx) == nil {
+		return ofLock("when a client releases the same grant a second time, the answer must not be \"ok\", but it was")
+	}
+	return nil
+}
+
+// keeps holds two locks in one client. A client may, even of one lock: what answers after lockstorm has given it up is released when the
+// next grant is already held.
+func (x *bench) keeps(ctx context.Context) error {
+	if !x.about.Model.Locks() {
+		return skip("a lock of model %s does not promise mutual exclusion, so this rule does not apply", x.about.Model.Kind)
+	}
+	first, err := x.take(ctx, x.a, "keeps-first")
+	if err != nil {
+		return err
+	}
+	other, err := x.take(ctx, x.a, "keeps-other")
+	switch {
+	case errors.As(err, new(errUnheard)): // it is tried again
+		return errors.Join(err, first.Release(ctx))
+	case err != nil:
+		return cmp.Or(first.Release(ctx), skip("a client that held a lock did not get a second lock, so this rule does not apply: %v", err))
+	}
+	if err := first.Release(ctx); err != nil { // as where a lock is held for the time of a function: then the inner one ends first
+		return cmp.Or(other.Release(ctx), skip("a client that held two locks could not release the first one while it held the second one, so this rule does not apply: %v", err))
+	}
+	lease, err := x.try(ctx, x.b, "keeps-other")
+	switch over := x.spec.Ends == history.EndsLease && x.clock.Now() >= other.Info().Deadline; {
+	case over && err == nil:
+		return lease.Release(ctx)
+	case over:
+		return nil // the host was busy
+	case err == nil:
+		return errLock{errors.Join(errors.New("a client that held two locks released one of them, and then another client got the other lock"), lease.Release(ctx))}
+	}
+	return other.Release(ctx)
+}
+
+// settles writes and releases, reads and writes as another client, and reads again; what a client writes it reads itself.
+func (x *bench) settles(ctx context.Context) error {
+	if !x.about.Settles {
+		return skip("the adapter does not support the requests \"read\" and \"write\", so this rule does not apply")
+	}
+	const register = "plain"
+	for i := range int64(3) {
+		l := []backends.Locker{x.a, x.b}[i%2]
+		lease, err := x.take(ctx, l, "settles")
+		if err != nil {
+			return err
+		}
+		access, err := l.(backends.Resource).Open(ctx, "settles"+x.suffix, "", lease.Info()) //nolint:forcetypeassert // every adapter's is one
+		if err != nil {
+			return err
+		}
+		switch got, err := access.Read(ctx, register); {
+		case err != nil:
+			return fmt.Errorf("a new holder failed to read the data: %w", err)
+		case got != i:
+			return ofLock("a new holder must read %d, the last value written (0 at the start), but it read %d", i, got)
+		}
+		if err := access.Write(ctx, register, i, i+1); err != nil {
+			return fmt.Errorf("a holder of the lock failed to write its data: %w", err)
+		}
+		switch got, err := access.Read(ctx, register); {
+		case err != nil:
+			return fmt.Errorf("a client wrote its data, but then failed to read the data: %w", err)
+		case got != i+1:
+			return ofLock("a client wrote %d, but then read %d", i+1, got)
+		}
+		if err := lease.Release(ctx); err != nil {
+			return fmt.Errorf("a client failed to release the lock: %w", err)
+		}
+	}
+	return nil
+}
+
+func (x *bench) calls(ctx context.Context) error {
+	if len(x.about.Calls) == 0 {
+		return skip("the adapter does not support the requests \"extend\" and \"ask\", so this rule does not apply")
+	}
+	lease, err := x.take(ctx, x.a, "calls")
+	if err != nil {
+		return err
+	}
+	if slices.Contains(x.about.Calls, backends.CallExtend) {
+		if _, err := lease.(backends.Extender).Extend(ctx); err != nil {
+			return fmt.Errorf("a holder failed to extend its lease: %w", err)
+		}
+	}
+	asks := slices.Contains(x.about.Calls, backends.CallAsk)
+	if asks {
+		switch held, err := lease.(backends.Asker).Held(ctx); {
+		case err != nil:
+			return fmt.Errorf("the client held the lock, but the request `ask` failed: %w", err)
+		case !held:
+			return ofLock("the client held the lock, but the answer to the request `ask` was `held: false`")
+		}
+	}
+	if err := lease.Release(ctx); err != nil {
+		return err
+	}
+	if asks {
+		if held, err := lease.(backends.Asker).Held(ctx); err == nil && held {
+			return ofLock("the client had released the lock, but the answer to the request `ask` was `held: true`")
+		}
+	}
+	return nil
+}
+
+// early keeps the store's answers back.
+func (x *bench) early(ctx context.Context) error {
+	if len(x.t.Servers) == 0 {
+		return skip("the adapter needs no server, so this rule does not apply")
+	}
+	warm, err := x.take(ctx, x.a, "early-warm") // it is connected
+	if err != nil {
+		return err
+	}
+	if err := warm.Release(ctx); err != nil {
+		return err
+	}
+	x.holdAll(x.a, true)
+	got := make(chan error, 1)
+	req := x.request("early")
+	go func() {
+		lease, err := x.a.TryAcquire(ctx, req)
+		if x.spec.NoTry {
+			lease, err = x.a.Acquire(ctx, req)
+		}
+		if err == nil {
+			defer lease.Release(ctx) //nolint:errcheck // what is tested is over
+		}
+		got <- err
+	}()
+	select {
+	case err = <-got:
+		x.holdAll(x.a, false)
+		if err == nil {
+			return errors.New("the adapter granted a lock before the store had answered: lockstorm held back all answers of the store")
+		}
+		return nil // it has given up
+	case <-time.After(patience):
+	}
+	x.holdAll(x.a, false)
+	return within(answerLimit+x.t.TTL, "the adapter's answer to an acquire (counted from the store's answer)", func() error {
+		if err := <-got; errors.Is(err, backends.ErrBusy) {
+			return errors.New("the lock was free, so the adapter must not answer \"busy\" (another client holds the lock), even if the store answers late; but the adapter answered \"busy\"")
+		}
+		return nil // or it has given up: nobody can tell
+	})
+}
+
+func (x *bench) holdAll(l backends.Locker, on bool) {
+	for _, r := range x.relayed[l] {
+		r.hold(on)
+	}
+}
+
+// notSent swallows what leaves, and closes the connections then.
+func (x *bench) notSent(ctx context.Context) error {
+	if len(x.t.Servers) == 0 {
+		return skip("the adapter needs no server, so this rule does not apply")
+	}
+	before := int64(0)
+	for _, r := range x.relayed[x.a] {
+		r.swallow.Store(true)
+		before += r.sent.Load()
+	}
+	got := make(chan error, 1)
+	req := x.request("not-sent")
+	go func() {
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		if x.spec.NoTry {
+			_, err := x.a.Acquire(ctx, req)
+			got <- err
+			return
+		}
+		_, err := x.a.TryAcquire(ctx, req)
+		got <- err
+	}()
+	var err error
+	select {
+	case err = <-got:
+	case <-time.After(time.Second):
+		x.mend(x.a)
+		err = <-got
+	}
+	x.mend(x.a)
+	after := int64(0)
+	for _, r := range x.relayed[x.a] {
+		after += r.sent.Load()
+	}
+	if errors.Is(err, backends.ErrNotSent) && after > before {
+		return fmt.Errorf("the adapter answered \"not-sent\" (nothing was sent to the store), but it had sent %d bytes to the store", after-before)
+	}
+	return nil
+}
+
+// mend lets what leaves go on, on connections that are made anew.
+func (x *bench) mend(l backends.Locker) {
+	for _, r := range x.relayed[l] {
+		r.swallow.Store(false)
+		r.reset()
+	}
+}
+
+func (x *bench) ends(ctx context.Context) error {
+	const lock = "ends"
+	lease, err := x.take(ctx, x.b, lock)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	err = x.b.Close()
+	took := time.Since(began)
+	x.b = nil
+	if err != nil {
+		return err
+	}
+	if took > adapter.EndLimit {
+		return fmt.Errorf("the adapter must exit when lockstorm closes the adapter's pipe, but it did not, so lockstorm ended the adapter by a signal after %v", took.Round(time.Millisecond))
+	}
+	if x.shares || x.spec.Ends != history.EndsLease || time.Since(began) > x.t.TTL/2 {
+		return nil
+	}
+	if next, err := x.try(ctx, x.a, lock); err == nil && x.clock.Now() < lease.Info().Deadline {
+		return errors.Join(errors.New("when lockstorm closes the adapter's pipe, the adapter must exit without releasing any lock, but it released a lock"), next.Release(ctx))
+	}
+	return nil
+}

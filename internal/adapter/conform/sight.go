@@ -1,0 +1,43 @@
+package conform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/internal/adapter"
+)
+
+// seesOther looks at the namespaces of both adapters and of what they have started: kill(pid, 0) asks for a process of the
+// caller's own PID namespace, and semop(2) changes a semaphore of its own IPC namespace.
+func (x *bench) seesOther(context.Context) error {
+	if len(x.t.Servers) > 0 {
+		return skip("servers keep the lock, so it asks for no process of this host, and this rule does not apply")
+	}
+	for _, kind := range []string{"pid", "ipc"} {
+		var all []string
+		for _, l := range []backends.Locker{x.a, x.b} {
+			pids, err := adapter.Processes(l)
+			if err != nil {
+				return err
+			}
+			for _, pid := range pids {
+				space, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/%s", pid, kind))
+				switch {
+				case errors.Is(err, fs.ErrPermission):
+					return skip("the namespaces of the adapter's processes cannot be read: %v", err)
+				case err == nil && !slices.Contains(all, space): // else it has ended
+					all = append(all, space)
+				}
+			}
+		}
+		if len(all) > 1 {
+			return fmt.Errorf("two clients must see each other's processes, but they run in several namespaces (%s): a lock that asks whether its holder lives gets a false answer", all)
+		}
+	}
+	return nil
+}

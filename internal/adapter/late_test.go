@@ -1,0 +1,49 @@
+package adapter
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/internal/adapter/adaptertest"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// A grant that comes after its attempt was given up is released: nobody would do it later.
+func TestLateGrantIsGivenBack(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	argv := []string{self, adaptertest.AsAdapter + "late"}
+	d, err := Describe(argv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock := history.NewClock()
+	made, err := open(t.Context(), d, argv, backends.Env{
+		Dir: t.TempDir(), TTL: time.Minute, Timeout: time.Second, Retry: 10 * time.Millisecond, Now: clock.Now, ClockBase: clock.Base(), Rand: rand.New(rand.NewPCG(1, 2)),
+		Breach: func(text string) { t.Error(text) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := made.(*locker)
+	limit := l.limit
+	l.limit = 50 * time.Millisecond
+	req := backends.Request{Lock: "L1", Owner: "o", TTL: time.Minute}
+	if _, err := l.TryAcquire(t.Context(), req); !errors.Is(err, errNoTime) {
+		t.Fatalf("the first attempt: %v", err)
+	}
+	l.limit = limit
+	lease, err := l.Acquire(t.Context(), req) // waits for as long as it takes
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(lease.Release(t.Context()), l.Close()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,270 @@
+package adapter
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/internal/catalog"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+// Name is the name of the backend: exec:cmd=FILE, with the arguments of FILE behind --.
+const Name = "exec"
+
+const (
+	paramCmd = "cmd"
+	local    = "local" // the topology without servers
+)
+
+// Spec is the backend that runs adapters. What it is, its adapter says: With starts it, asks, and ends it.
+func Spec() backends.Spec {
+	return backends.Spec{
+		Name: Name, Doc: "a lock in any language, tested through an adapter: a program that talks with lockstorm in lines of JSON over two pipes (docs/adapters.md)",
+		Topologies: []string{local}, Ends: history.EndsNever, Arguments: true, OwnParams: true,
+		Params: []catalog.Param{{Name: paramCmd, Doc: "the adapter program to start; write its arguments after --"}},
+		With:   with,
+		Open: func(context.Context, backends.Env) (backends.Locker, error) {
+			return nil, errors.New("cmd=FILE is missing: name the adapter program to start")
+		},
+	}
+}
+
+// with is the spec as the adapter describes itself. Without a program it is as it is.
+func with(s backends.Spec, v catalog.Values) (backends.Spec, error) {
+	if v[paramCmd] == "" {
+		if v[backends.ParamArguments] != "" {
+			return s, errors.New("cmd=FILE is missing: name the adapter program to start")
+		}
+		return s, nil
+	}
+	argv, err := command(v)
+	if err != nil {
+		return s, err
+	}
+	var d Description
+	if said := v[backends.ParamSaid]; said != "" { // we are a client
+		err = json.Unmarshal([]byte(said), &d)
+	} else {
+		d, err = Describe(argv)
+	}
+	if err != nil {
+		return s, err
+	}
+	return d.spec(s, argv)
+}
+
+// command is the program with its arguments.
+func command(v catalog.Values) ([]string, error) {
+	args, err := backends.Arguments(v)
+	if err != nil {
+		return nil, err
+	}
+	file, err := exec.LookPath(v[paramCmd])
+	if err != nil {
+		if _, stat := os.Stat(v[paramCmd]); stat == nil {
+			return nil, fmt.Errorf("cmd=%s cannot be run: check that the file is executable (chmod +x)", v[paramCmd])
+		}
+		if strings.ContainsRune(v[paramCmd], '/') {
+			return nil, fmt.Errorf("cmd=%s: there is no such program: write the path of the adapter's program", v[paramCmd])
+		}
+		return nil, fmt.Errorf("cmd=%s names no program on PATH: write the path of the program, as in ./%s", v[paramCmd], v[paramCmd])
+	}
+	return append([]string{file}, args...), nil
+}
+
+// describeLimit is how long an adapter may take to say what it is: a virtual machine takes its time to start, most of all on a busy host.
+const describeLimit = time.Minute
+
+// described remembers what programs have said of themselves, as long as they stay the same.
+var described struct {
+	sync.Mutex
+	by map[string]Description
+}
+
+// Describe asks an adapter what it is.
+func Describe(argv []string) (Description, error) {
+	key, err := identity(argv)
+	if err != nil {
+		return Description{}, err
+	}
+	described.Lock()
+	defer described.Unlock()
+	if d, ok := described.by[key]; ok {
+		return d, nil
+	}
+	var log strings.Builder
+	p, err := start(argv, &log, func() int64 { return 0 }, func(line, int64) error {
+		return breach("the adapter sent a notice too early: notices are allowed only after the request \"open\"")
+	})
+	if err != nil {
+		return Description{}, err
+	}
+	d, err := p.hello()
+	p.end()
+	if err == nil {
+		if described.by == nil {
+			described.by = map[string]Description{}
+		}
+		described.by[key] = d
+	}
+	return d, err
+}
+
+// identity is the command, and the file as it is now.
+func identity(argv []string) (string, error) {
+	info, err := os.Stat(argv[0])
+	if err != nil {
+		return "", err
+	}
+	b, err := json.Marshal(argv)
+	return fmt.Sprintf("%s %d %d", b, info.Size(), info.ModTime().UnixNano()), err
+}
+
+// hello asks a program that was started what it is.
+func (p *program) hello() (Description, error) {
+	a := p.call(request{Op: opHello, Protocol: Protocol}, describeLimit)
+	switch {
+	case errors.Is(a.err, errEnded):
+		how := p.howEnded()
+		select {
+		case <-p.exited:
+			if p.unavailable() {
+				return Description{}, fmt.Errorf("%w: %s: %w", backends.ErrMissing, p.path, how)
+			}
+		default:
+		}
+		return Description{}, fmt.Errorf("adapter %s ended before it answered the request \"hello\": %w", p.path, how)
+	case a.err != nil:
+		return Description{}, fmt.Errorf("adapter %s did not answer the request \"hello\": %w", p.path, a.err)
+	case a.Answer != ansOK:
+		return Description{}, fmt.Errorf("adapter %s answered the request \"hello\" with %q, but must answer \"ok\" with its description%s", p.path, a.Answer, after(a.Message))
+	}
+	return a.About, a.About.valid()
+}
+
+// valid says what is wrong with a description, beside what every spec is asked.
+func (d Description) valid() error {
+	switch {
+	case d.Protocol != Protocol:
+		return fmt.Errorf("the adapter uses version %d of the protocol, but this lockstorm needs version %d", d.Protocol, Protocol)
+	case d.Name == "":
+		return errors.New("the adapter's description lacks the field \"name\"")
+	case d.Clock != "" && d.Clock != clockMonotonic:
+		return fmt.Errorf("the adapter's description has the clock %q: set the field \"clock\" to %q, or leave it out", d.Clock, clockMonotonic)
+	case d.NoTry && !d.Waits:
+		return errors.New("the adapter supports neither the request \"acquire\" nor the request \"try\": an adapter needs at least one of them")
+	}
+	for _, c := range d.Calls {
+		if !slices.Contains(calls, c) {
+			return fmt.Errorf("the field \"calls\" in the adapter's description contains the unknown call %q: choose from %s", c, strings.Join(calls, ", "))
+		}
+	}
+	for _, s := range d.Signals {
+		switch backends.SignalKind(s.Kind) {
+		case backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod:
+		default:
+			return fmt.Errorf("the field \"signals\" in the adapter's description contains the unknown kind %q: choose from %s, %s, %s, %s", s.Kind, backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod)
+		}
+	}
+	return nil
+}
+
+// calls are what a description may name.
+var calls = []string{backends.CallExtend, backends.CallAsk, opCollect}
+
+// spec is a backend as an adapter describes it.
+func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error) {
+	s.Doc, s.Ends, s.Model, s.Tokens, s.Fair = cmp.Or(d.Doc, s.Doc), d.Ends, d.Model, d.Tokens, d.Fair
+	s.Renews, s.Buffers, s.NoTry, s.Settles, s.Collects = d.Renews, d.Buffers, d.NoTry, d.Settles, slices.Contains(d.Calls, opCollect)
+	s.Calls = slices.DeleteFunc(slices.Clone(d.Calls), func(c string) bool { return c == opCollect }) // which is none of its users
+	s.NoClock = d.Clock == ""
+	s.Library, s.Notes, s.Recovery = d.Library, d.Notes, time.Duration(d.Recovery)
+	if len(d.Topologies) > 0 {
+		s.Topologies = d.Topologies
+	}
+	brings, err := d.brings()
+	if err != nil {
+		return s, err
+	}
+	if len(brings.Nodes) > 0 {
+		s.Topologies, s.Brings = []string{brings.Name}, &brings
+	}
+	s.Signals, s.Points = nil, nil
+	for _, one := range d.Signals {
+		s.Signals = append(s.Signals, backends.Signal{Kind: backends.SignalKind(one.Kind), Name: one.Name})
+	}
+	for _, one := range d.Points {
+		s.Points = append(s.Points, points.Point{Name: one.Name, Doc: one.Doc})
+	}
+	for _, p := range d.Params {
+		if p.Name == paramCmd {
+			return s, fmt.Errorf("the adapter's description has a parameter %q: choose another name, because lockstorm uses this name for the adapter program", paramCmd)
+		}
+		s.Params = append(slices.Clip(s.Params), catalog.Param{Name: p.Name, Default: p.Default, Doc: p.Doc})
+	}
+	s.Versions = map[string]string{"adapter": strings.TrimSpace(d.Name + " " + d.Version)}
+	if d.Library != "" {
+		s.Versions["library"] = d.Library
+	}
+	for name, version := range d.Versions {
+		s.Versions[name] = version
+	}
+	if s.Brings != nil {
+		s.Versions["data of the servers"] = "survives kill -9"
+		if s.Brings.Volatile {
+			s.Versions["data of the servers"] = "lost by a restart"
+		}
+	}
+	if len(d.Keys) > 0 {
+		s.Keys = func(run, lock string) (keys []string) {
+			for _, k := range d.Keys {
+				keys = append(keys, strings.NewReplacer("{run}", run, "{lock}", lock).Replace(k))
+			}
+			return keys
+		}
+	}
+	said, err := json.Marshal(d)
+	if err != nil {
+		return s, err
+	}
+	s.Beside, s.With, s.Said = true, nil, string(said)
+	s.Open = func(ctx context.Context, env backends.Env) (backends.Locker, error) { return open(ctx, d, argv, env) }
+	return s, s.Valid()
+}
+
+// SpecOf is the backend of an adapter that has described itself.
+func SpecOf(d Description, argv []string) (backends.Spec, error) { return d.spec(Spec(), argv) }
+
+// Probe asks an adapter what nobody has heard of: it must say so, and go on.
+func Probe(argv []string) error {
+	var log strings.Builder
+	p, err := start(argv, &log, func() int64 { return 0 }, func(line, int64) error {
+		return breach("the adapter sent a notice too early: notices are allowed only after the request \"open\"")
+	})
+	if err != nil {
+		return err
+	}
+	defer p.end()
+	if _, err := p.hello(); err != nil {
+		return err
+	}
+	a := p.call(request{Op: "unheard-of", Owner: "nobody"}, describeLimit)
+	switch {
+	case a.err != nil:
+		return fmt.Errorf("as a test, lockstorm sent the adapter an unknown request: the adapter must answer \"unsupported\", but failed: %w", a.err)
+	case a.Answer != ansUnsupported:
+		return fmt.Errorf("as a test, lockstorm sent the adapter an unknown request: the adapter must answer \"unsupported\", but answered %q", a.Answer)
+	}
+	return nil
+}

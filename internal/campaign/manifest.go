@@ -1,0 +1,223 @@
+package campaign
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/internal/catalog"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/internal/suites/gate"
+	"github.com/lockstorm/lockstorm/internal/suites/plan"
+)
+
+// Schema is the version of manifests and of what workers store.
+const Schema = 1
+
+// Manifest is a campaign as it is stored before anything runs.
+type Manifest struct {
+	Schema     int             `json:"schema"`
+	Name       string          `json:"name"`
+	Build      string          `json:"build"` // of the program, see Build
+	Definition gate.Definition `json:"definition"`
+	Needs      []string        `json:"needs"`       // of each cell: what a machine must have
+	Retry      int             `json:"retry"`       // attempts more for a run that the host disturbed
+	AckWait    time.Duration   `json:"ack_wait_ns"` // after which a silent worker has lost its run
+	Keep       time.Duration   `json:"keep_ns"`     // after which the queue forgets the campaign
+	Room       int64           `json:"room"`        // bytes of runs that the queue keeps
+
+	id string // see sum
+}
+
+// Task is one run of a campaign.
+type Task struct {
+	Cell int // its place in the definition
+	Seed uint64
+}
+
+// ID is a task in the names of subjects and messages.
+func (t Task) ID() string { return fmt.Sprintf("%d-%d", t.Cell, t.Seed) }
+
+// Settings are how a campaign is run.
+type Settings struct {
+	Name    string
+	Build   string
+	Retry   int
+	AckWait time.Duration
+	Keep    time.Duration
+	Room    int64
+}
+
+var goodName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+
+// Make is the manifest of a suite. What this machine lacks another one may have, so that no cell is skipped for that.
+func Make(cat *harness.Catalogue, def gate.Definition, cells []plan.Cell, s Settings) (*Manifest, error) {
+	if !goodName.MatchString(s.Name) {
+		return nil, fmt.Errorf("%q is not a valid name of a campaign: use only letters, digits, - and _", s.Name)
+	}
+	m := &Manifest{Schema: Schema, Name: s.Name, Build: s.Build, Retry: s.Retry, AckWait: s.AckWait, Keep: s.Keep, Room: s.Room}
+	for i := range cells {
+		c := &cells[i]
+		if c.Skip != "" && lacking(cat, *c) != nil {
+			c.Skip = ""
+		}
+		m.Needs = append(m.Needs, need(cat, c.Case))
+	}
+	def.Cells = gate.Define(cells)
+	m.Definition = def
+	if len(m.Tasks(cat)) == 0 {
+		return nil, errors.New("the suite has no cells (backends under faults) to run")
+	}
+	return m, m.identify()
+}
+
+// lacking says what this machine lacks for a cell; nil: nothing, or the cell is wrong in another way.
+func lacking(cat *harness.Catalogue, c plan.Cell) error {
+	err := plan.Possible(cat, c)
+	var coded *harness.Error
+	if errors.As(err, &coded) && coded.Code == harness.ExitEnvironment {
+		return err
+	}
+	return nil
+}
+
+// need is what a machine must have for a run, as a word of a subject: its servers or the program of its adapter, and whether it
+// wants the machine for itself.
+func need(cat *harness.Catalogue, c suite.Case) string {
+	cfg := c.Run
+	bare, options := catalog.Split(cfg.Backend)
+	parts := []string{cfg.Topology}
+	b, err := cat.Backends.Get(bare)
+	switch {
+	case bare == harness.ExecName:
+		parts = append(parts, "exec", filepath.Base(strings.TrimPrefix(options, "cmd=")))
+	case cfg.Topology == "" && err == nil && len(b.Topologies) > 0:
+		parts[0] = b.Topologies[0]
+	}
+	if cfg.Provider != "" && cfg.Provider != "auto" {
+		parts = append(parts, cfg.Provider)
+	}
+	faults := cfg.Nemesis
+	if c.Search != nil {
+		faults = c.Search.Only
+	}
+	if slices.ContainsFunc(faults, func(n string) bool { return strings.HasPrefix(n, "clock-jump") }) { // it needs a library of the machine
+		parts = append(parts, "clock")
+	}
+	if gate.Needs(cat, c) == gate.Whole {
+		parts = append(parts, "alone")
+	}
+	word := strings.Trim(badRune.ReplaceAllString(strings.Join(parts, "-"), "_"), "-")
+	return cmp.Or(word, "none")
+}
+
+var badRune = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+
+// Tasks are the runs of a campaign, the longest first. Controls are not among them: each machine makes its own.
+func (m *Manifest) Tasks(cat *harness.Catalogue) []Task {
+	type costed struct {
+		Task
+		cost time.Duration
+	}
+	var all []costed
+	for i, d := range m.Definition.Cells {
+		if d.Control || d.Skip != "" {
+			continue
+		}
+		takes := gate.Takes(cat, d.Case)
+		for _, seed := range d.Seeds {
+			all = append(all, costed{Task{i, seed}, takes})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b costed) int { return cmp.Compare(b.cost, a.cost) })
+	out := make([]Task, len(all))
+	for i := range all {
+		out[i] = all[i].Task
+	}
+	return out
+}
+
+// Controls are the runs that each machine makes before others.
+func (m *Manifest) Controls() (out []Task) {
+	for i, d := range m.Definition.Cells {
+		if d.Control {
+			for _, seed := range d.Seeds {
+				out = append(out, Task{i, seed})
+			}
+		}
+	}
+	return out
+}
+
+// Name of a task for people.
+func (m *Manifest) name(t Task) string {
+	return fmt.Sprintf("%s seed %d", m.Definition.Cells[t.Cell].Case.Name, t.Seed)
+}
+
+// needs are the different needs, each with its first cell.
+func (m *Manifest) needs() map[string]int {
+	out := map[string]int{}
+	for i, n := range m.Needs {
+		if _, seen := out[n]; !seen && !m.Definition.Cells[i].Control && m.Definition.Cells[i].Skip == "" {
+			out[n] = i
+		}
+	}
+	return out
+}
+
+// identify gives the manifest its id, which is in the names of its subjects, consumers and outcomes: those of another campaign of the same
+// name, which was there before or will be, are none of it.
+func (m *Manifest) identify() (err error) {
+	m.id, err = m.sum()
+	return err
+}
+
+// sum tells manifests apart: the time at which they were made does not.
+func (m *Manifest) sum() (string, error) {
+	c := *m
+	c.Definition.Started, c.Definition.CPUs = time.Time{}, 0
+	b, err := json.Marshal(c)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// Build identifies the program that runs: all workers of a campaign are of one build, or their answers are not of one judge.
+func Build() (id string, err error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8]), nil
+}
+
+// cancelled makes an error of a context that ended one that says so.
+func cancelled(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/internal/adapter"
+	"github.com/lockstorm/lockstorm/internal/adapter/conform"
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+type adapterFlags struct {
+	topology string
+	provider string
+	ttl      time.Duration
+	seed     uint64
+}
+
+func (a *App) adapterCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "adapter",
+		Short: "test a lock through an adapter: a program in any language",
+		Long:  "Commands for adapters. An adapter is a program, in any language, through which lockstorm tests a lock (--backend exec:cmd=FILE, docs/adapters.md).",
+	}
+	f := adapterFlags{provider: cluster.Auto, ttl: 10 * time.Second, seed: 1}
+	check := &cobra.Command{
+		Use:   "check [--topology NAME] [--] CMD [ARGUMENT...]",
+		Short: "check whether an adapter obeys the protocol of docs/adapters.md",
+		Long: `Starts the servers that the adapter needs (its topology), starts the adapter twice against these servers, and tests the rules of the
+protocol. Proxies between the adapter and the servers count requests and hold back answers. The output says for each rule whether the adapter obeys the rule. lockstorm does not pass a "--" between CMD and its arguments to CMD.
+
+Exit codes: 0 every rule that could be checked holds, 1 a rule is broken (the last lines say whether by the adapter or by its lock), 3 wrong usage, 4 the adapter cannot run on this host.`,
+		Example: fmt.Sprintf("  %[1]s adapter check adapters/python/flock.py\n  %[1]s adapter check --topology zk-single -- java -jar my-lock.jar", a.st.Name),
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.checkAdapter(cmd, args, f) },
+	}
+	check.Flags().SetInterspersed(false)
+	check.Flags().StringVar(&f.topology, "topology", "", "set of servers (topology) to start (default: the first topology in the adapter's description)")
+	check.Flags().StringVar(&f.provider, "provider", f.provider, "how servers are started")
+	check.Flags().DurationVar(&f.ttl, "ttl", f.ttl, "time to live of leases")
+	check.Flags().Uint64Var(&f.seed, "seed", f.seed, "seed of the random owner names")
+	cmd.AddCommand(check)
+	return cmd
+}
+
+func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) error {
+	file, err := exec.LookPath(argv[0])
+	if err != nil {
+		return usage(fmt.Errorf("the program %s does not exist or cannot be run: %w", argv[0], err))
+	}
+	argv[0] = file
+	if len(argv) > 1 && argv[1] == "--" { // as `lockstorm run` divides a backend from its arguments
+		argv = slices.Delete(argv, 1, 2)
+	}
+	about, err := adapter.Describe(argv)
+	if errors.Is(err, backends.ErrMissing) {
+		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+	}
+	t := conform.Target{Argv: argv, Hello: err, TTL: f.ttl, Seed: f.seed}
+	var spec backends.Spec
+	if t.Hello == nil {
+		spec, t.Hello = adapter.SpecOf(about, argv)
+	}
+	if f.topology == "" && t.Hello == nil {
+		f.topology = spec.Topologies[0]
+	}
+	if f.topology != "" {
+		servers, err := harness.StartServers(cmd.Context(), a.cat, spec, f.topology, f.provider)
+		if err != nil {
+			return err
+		}
+		defer servers.Stop() //nolint:errcheck // what was found counts
+		t.Servers, t.Nodes = servers.Addrs, servers.Nodes
+	}
+	if t.Dir, err = os.MkdirTemp("", "lockstorm-adapter-"); err != nil {
+		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+	}
+	defer os.RemoveAll(t.Dir) //nolint:errcheck // as above
+	var log strings.Builder
+	t.Log = &log
+	all := conform.Check(cmd.Context(), t)
+	a.printRules(all, about)
+	if adapter, lock := conform.Broken(all); adapter+lock > 0 {
+		if said := strings.TrimSpace(log.String()); said != "" {
+			fmt.Fprintf(a.st.Stderr, "last output of the adapter:\n%s\n", lastLines(said, 12))
+		}
+		return a.Exit(harness.ExitViolation)
+	}
+	return nil
+}
+
+// printRules prints what became of every rule, and at the end how many came to what.
+func (a *App) printRules(all []conform.Result, about adapter.Description) {
+	skipped, notTried := 0, 0
+	for _, r := range all {
+		switch {
+		case r.NotTried != "":
+			notTried++
+			fmt.Fprintf(a.st.Stdout, "-        %s: not checked (%s)\n", r.Rule, r.NotTried)
+		case r.Broken != "" && r.Lock:
+			fmt.Fprintf(a.st.Stdout, "BROKEN   %s: the lock: %s\n", r.Rule, r.Broken)
+		case r.Broken != "":
+			fmt.Fprintf(a.st.Stdout, "BROKEN   %s: the adapter: %s\n", r.Rule, r.Broken)
+		case r.Skipped != "":
+			skipped++
+			fmt.Fprintf(a.st.Stdout, "skipped  %s: %s\n", r.Rule, r.Skipped)
+		default:
+			fmt.Fprintf(a.st.Stdout, "ok       %s\n", r.Rule)
+		}
+	}
+	adapter, lock := conform.Broken(all)
+	fmt.Fprintf(a.st.Stdout, "\n%d rules: %d ok, broken by the adapter: %d, broken by the lock: %d, skipped: %d, not checked: %d\n",
+		len(all), len(all)-adapter-lock-skipped-notTried, adapter, lock, skipped, notTried)
+	fmt.Fprintf(a.st.Stdout, "only a run with faults can check: %s\n", strings.Join(conform.Unchecked(about), ", "))
+}
+
+// lastLines are so many of a text.
+func lastLines(text string, n int) string {
+	lines := strings.Split(text, "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}

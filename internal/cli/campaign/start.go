@@ -1,0 +1,172 @@
+package campaign
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/docker/go-units"
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/internal/campaign"
+	"github.com/lockstorm/lockstorm/internal/campaign/queue"
+	"github.com/lockstorm/lockstorm/internal/cli"
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+type startFlags struct {
+	reach
+
+	embed, store, out, baseline string
+	cert, key                   string
+	room, seeds                 string
+	replace                     []string
+	settings                    campaign.Settings
+}
+
+// The limits of campaigns.
+const (
+	defaultAckWait = time.Minute
+	leastAckWait   = time.Second
+	defaultKeep    = 7 * 24 * time.Hour
+	leastKeep      = time.Hour
+	defaultRoom    = "10GB"
+	defaultRetry   = 4
+)
+
+func (v *verb) startCommand() *cobra.Command {
+	var f startFlags
+	cmd := &cobra.Command{
+		Use:   "start [FILE|PRESET]",
+		Short: "publish the runs of a suite as tasks for workers",
+		Long: `Stores the suite on the queue and publishes one task for each cell and seed, the longest runs first. If the campaign was started before,
+start continues the campaign: start then publishes only the tasks that have no outcome and are not in the queue.
+
+With --embed, start also runs the queue (a NATS server) in its own process, until you interrupt it. With --out, start ends as soon as every run
+has an outcome, and then writes the same result as campaign finish. If start is killed, run it again with the same flags: --store holds the data.
+
+Exit codes: 0 published; 3 wrong usage; 4 the queue cannot be used; with --out the exit code of the suite.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.name = cmp.Or(append(args, "")...)
+			return v.start(cmd.Context(), f)
+		},
+	}
+	fs := cmd.Flags()
+	f.flags(fs, v)
+	fs.StringVar(&f.embed, "embed", "", "HOST:PORT: run the queue (a NATS server) inside this process at this address, instead of using the server of --queue")
+	fs.StringVar(&f.store, "store", "", "with --embed: directory in which the NATS server keeps the campaign's queue of runs (default: lockstorm-runs/campaign-NAME)")
+	fs.StringVar(&f.cert, "embed-cert", "", "with --embed: file with the TLS certificate of the embedded NATS server; --embed-key names the file with the private key")
+	fs.StringVar(&f.key, "embed-key", "", "with --embed: file with the private key of the certificate in --embed-cert")
+	fs.StringVar(&f.out, "out", "", "with --embed: directory for the result; when every run has an outcome, the command writes the result and ends")
+	fs.StringVar(&f.baseline, "baseline", "", "with --out: results.json of an earlier suite (the baseline); a failure that is already in the baseline does not fail the campaign")
+	fs.StringVar(&f.settings.Name, "name", "", "name of the campaign (default: the name of the suite)")
+	fs.StringVar(&f.seeds, "seeds", "", "the seeds to run: a count (5 means 1 to 5), a range (6-10) or a list (1,4,9); they are used for all entries of the suite file that set no seeds themselves")
+	fs.StringArrayVar(&f.replace, "replace", nil, "OLD=NEW: run the backend NEW in place of the backend OLD in the whole suite, with the same expected outcomes")
+	cli.Number(fs, &f.settings.Retry, "retry", 0, defaultRetry, "how many times to retry a run that the worker's machine disturbed (for example because the machine's processors were busy)")
+	fs.DurationVar(&f.settings.AckWait, "ack-wait", defaultAckWait, "maximum time between two reports of a worker: after this time the queue gives the worker's run to another worker (a live worker reports three times in this time)")
+	fs.DurationVar(&f.settings.Keep, "keep", defaultKeep, "time after which the NATS server of the campaign deletes outcomes and runs")
+	fs.StringVar(&f.room, "max-size", defaultRoom, "maximum total size of the runs that the NATS server of the campaign stores")
+	return cmd
+}
+
+func (f *startFlags) check() error {
+	room, err := units.RAMInBytes(f.room)
+	switch {
+	case err != nil || room <= 0:
+		return fmt.Errorf("--max-size %s is not a size: write for example 10GB", f.room)
+	case (f.embed == "") == (f.URL == ""):
+		return errors.New("give one queue: either --queue nats://HOST:PORT (an existing NATS server) or --embed HOST:PORT (a NATS server in this process)")
+	case f.embed == "" && (f.out != "" || f.store != "" || f.cert != ""):
+		return errors.New("--out, --store and --embed-cert work only with --embed: for a campaign on another NATS server (--queue), the command campaign finish writes the result")
+	case (f.cert == "") != (f.key == ""):
+		return errors.New("only one of --embed-cert and --embed-key is given: give both flags (the certificate and its private key)")
+	case f.out == "" && f.baseline != "":
+		return errors.New("--baseline works only together with --out")
+	case f.settings.AckWait < leastAckWait:
+		return fmt.Errorf("--ack-wait %v is too short: the minimum is %v", f.settings.AckWait, leastAckWait)
+	case f.settings.Keep < leastKeep:
+		return fmt.Errorf("--keep %v is too short: the minimum is %v", f.settings.Keep, leastKeep)
+	}
+	f.settings.Room = room
+	return nil
+}
+
+func (v *verb) start(ctx context.Context, f startFlags) error {
+	if err := f.check(); err != nil {
+		return usage(err)
+	}
+	cells, def, err := v.Define(f.name, f.seeds, f.replace)
+	if err != nil {
+		return err
+	}
+	if f.settings.Build, err = campaign.Build(); err != nil {
+		return environment(err)
+	}
+	f.settings.Name = cmp.Or(f.settings.Name, def.Name)
+	m, err := campaign.Make(v.Book().Catalogue, *def, cells, f.settings)
+	if err != nil {
+		return usage(err)
+	}
+	if f.embed == "" {
+		q, err := f.open(ctx, v)
+		if err != nil {
+			return err
+		}
+		defer q.Close()
+		c, err := v.publish(ctx, q, m)
+		if err != nil {
+			return v.ended(ctx, err)
+		}
+		fmt.Fprintf(v.st.Stdout, "campaign %s: %s published on the queue %s\nstart workers with: %s campaign work --queue %s --campaign %s\n", c.Name, cli.Plural(len(c.Tasks(v.Book().Catalogue)), "run"), q.URL(), v.st.Name, q.URL(), c.Name)
+		return nil
+	}
+	return v.embed(ctx, f, m)
+}
+
+func (v *verb) publish(ctx context.Context, q *queue.Queue, m *campaign.Manifest) (*campaign.Campaign, error) {
+	c, err := campaign.Start(ctx, q, v.Book().Catalogue, m, func(n, of int) { v.say("published %d of %s", n, cli.Plural(of, "task")) })
+	if err == nil {
+		if s, serr := c.State(ctx, v.Book().Catalogue); serr == nil && s.Done > 0 {
+			v.say("this campaign was started before, at %s, and now continues: %s", s.Started.Format(time.DateTime), line(s))
+		}
+		v.say("the queue (NATS %s) stores at most %s of runs, and deletes each run after %v", q.Version(), units.BytesSize(float64(m.Room)), m.Keep)
+	}
+	return c, err
+}
+
+// room is what the streams of a campaign need beside the runs.
+const roomBeside = 4 << 30
+
+// embed is the queue itself, until the campaign has ended or ctx does.
+func (v *verb) embed(ctx context.Context, f startFlags, m *campaign.Manifest) (err error) {
+	store := cmp.Or(f.store, filepath.Join("lockstorm-runs", "campaign-"+m.Name))
+	token := v.env("LOCKSTORM_QUEUE_TOKEN")
+	s, err := queue.Serve(queue.Serving{Addr: f.embed, Dir: store, Token: token, Cert: f.cert, Key: f.key, Room: 2*f.settings.Room + roomBeside})
+	if err != nil {
+		return environment(err)
+	}
+	defer s.Stop()
+	q, err := s.Open(ctx, token)
+	if err != nil {
+		return environment(err)
+	}
+	defer q.Close()
+	c, err := v.publish(ctx, q, m)
+	if err != nil {
+		return v.ended(ctx, err)
+	}
+	fmt.Fprintf(v.st.Stdout, "the queue of campaign %s runs at %s\nstart workers with: %s campaign work --queue %s\n", c.Name, s.URL(), v.st.Name, s.URL())
+	if f.out == "" {
+		v.say("all outcomes are stored in %s. This command runs the campaign's NATS server until you press Ctrl-C; to continue the campaign later, run the same command again", store)
+		<-ctx.Done()
+		return v.Exit(harness.ExitInterrupted)
+	}
+	if err := v.wait(ctx, c); err != nil {
+		return v.ended(ctx, err)
+	}
+	return v.gather(ctx, c, finishFlags{out: f.out, baseline: f.baseline})
+}

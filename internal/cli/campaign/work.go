@@ -1,0 +1,91 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/internal/campaign"
+	"github.com/lockstorm/lockstorm/internal/cli"
+)
+
+func (v *verb) workCommand() *cobra.Command {
+	var r reach
+	var jobs int
+	var idle time.Duration
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "work",
+		Short: "take runs from the queue and execute them, until the campaign is done",
+		Long: `Takes runs that this machine can execute (see doctor) from the queue. First the worker executes the controls of the suite (runs with a known outcome), unless
+another worker on this machine has already done so. A worker executes several runs at a time, as many as the processors and the memory allow.
+All workers must use the same build of lockstorm as the command that started the campaign. A worker ends when every run of the campaign has an
+outcome. After Ctrl-C a worker gives its unfinished runs back to the queue.
+
+Exit codes: 0 the campaign is done; 3 wrong usage; 4 the queue cannot be used, or this machine can execute none of the runs; 130 interrupted.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return v.work(cmd.Context(), r, jobs, idle, dir) },
+	}
+	r.flags(cmd.Flags(), v)
+	r.named(cmd.Flags())
+	cli.Number(cmd.Flags(), &jobs, "jobs", 1, 0, "maximum number of parallel runs (default: as many as the processors and the memory allow)")
+	cmd.Flags().DurationVar(&idle, "idle", 0, "end the worker if the queue offers no run for this machine during this time (default: wait until the campaign is done)")
+	cmd.Flags().StringVar(&dir, "dir", "", "directory for runs in progress (default: a directory in the user's cache); the worker sends a finished run to the storage of the campaign")
+	return cmd
+}
+
+func (v *verb) work(ctx context.Context, r reach, jobs int, idle time.Duration, parent string) error {
+	q, c, err := r.find(ctx, v)
+	if err != nil {
+		return v.ended(ctx, err)
+	}
+	defer q.Close()
+	build, err := campaign.Build()
+	if err != nil {
+		return environment(err)
+	}
+	if build != c.Build {
+		return environment(fmt.Errorf("campaign %s was started by build %s of this program, but this worker is build %s. Results of different builds are not comparable: on this machine, use a copy of the program that started the campaign", c.Name, c.Build, build))
+	}
+	machine, err := campaign.MachineName()
+	if err != nil {
+		return environment(err)
+	}
+	dir, done, err := workDir(parent)
+	if err != nil {
+		return environment(err)
+	}
+	defer done()
+	v.say("worker started: campaign %s (%s), queue %s", c.Name, cli.Plural(len(c.Tasks(v.Book().Catalogue)), "run"), q.URL())
+	w := &campaign.Worker{
+		Campaign: c, Catalogue: v.Book().Catalogue, Name: fmt.Sprintf("%s-%d-%d", machine, os.Getpid(), time.Now().UnixNano()%1e6), Machine: machine, Dir: dir, Jobs: jobs, Idle: idle,
+		Progress: v.event,
+	}
+	switch err := w.Run(ctx); {
+	case errors.Is(err, campaign.ErrIdle):
+		v.say("%v, so this worker ends; the command campaign status shows the runs that are still missing", err)
+		return nil
+	case err != nil:
+		return v.ended(ctx, err)
+	}
+	v.say("every run of campaign %s has an outcome; now judge the runs: %s campaign finish --queue %s --campaign %s --out DIR", c.Name, v.st.Name, q.URL(), c.Name)
+	return nil
+}
+
+// event is a line for what a worker says.
+func (v *verb) event(e campaign.Event) {
+	switch {
+	case e.Outcome != nil:
+		note := ""
+		if e.Note != "" {
+			note = "; " + e.Note
+		}
+		v.say("%4d of %d  %s: %s%s  %s", e.Done, e.Of, e.Task, e.Outcome.Said(), note, e.Outcome.Took.Round(100*time.Millisecond))
+	case e.Note != "":
+		v.say("%s", e.Note)
+	}
+}

@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/reports"
+	"github.com/lockstorm/lockstorm/internal/suites/gate"
+)
+
+func (a *App) checkCommand() *cobra.Command {
+	var asJSON bool
+	var other modelFlags
+	cmd := &cobra.Command{
+		Use:   "check DIR|FILE...",
+		Short: "judge stored histories again",
+		Long: `Judges stored histories again. A history is the record of all events of a run.
+
+For the directory of a run, check judges the history, and writes results.json and the reports
+again. If lockstorm died before it merged the logs of the run into one history, check first merges
+these logs. For a history file, check writes nothing.
+
+With --model, each FILE is a history of another tool, in EDN (as Jepsen's history.edn) or JSON. Each operation has the fields
+process, type (invoke, ok, fail, info), f (the name of the operation) and value. Operations are in order of their index. Without an index they are
+in order of time, and without both in the order of the file. A history passes if it is linearizable: its operations have an order in which the model allows every operation. Models:
+` + modelHelp() + `
+For several histories the exit code is the first of these codes that applies: 1 (a violation), 4 (a file could not be
+written), 3 (a history could not be read), 2 (inconclusive), 0 (pass). If one history cannot be
+read, check still judges the other histories.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case other.model != "":
+				return a.checkModel(cmd.Context(), args, other, asJSON)
+			case other.independent:
+				return usage(errors.New("--independent applies only to histories of other tools: add --model"))
+			}
+			return a.check(cmd.Context(), args, asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&other.model, "model", "", "judge histories of other tools (EDN or JSON) by this model (check --help describes the models)")
+	cmd.Flags().BoolVar(&other.independent, "independent", false, "judge each key on its own: each value in the history is a pair [key value], as Jepsen's library \"independent\" writes it (only with --model)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print results.json on stdout (an array for several runs)")
+	return cmd
+}
+
+func (a *App) check(ctx context.Context, paths []string, asJSON bool) error {
+	if dir := oneRun(paths); dir != "" {
+		return usage(fmt.Errorf("these %d files are the logs of one run: to judge the whole run, use %s check %s", len(paths), a.st.Name, dir))
+	}
+	worst := harness.ExitPass
+	all := []*checker.Results{}
+	for _, path := range paths {
+		where := "none (reports are written only for run directories, and " + path + " is a file)"
+		j, err := harness.Interruptible(ctx, path, func() (j *harness.Judged, err error) {
+			j, where, err = a.judge(path)
+			return j, err
+		})
+		if interrupted(err) { // what was judged before it is told
+			a.sayJudged(path, false, err)
+			return errors.Join(a.printResults(all, asJSON, len(paths)), a.Exit(harness.ExitInterrupted))
+		}
+		if err != nil { // said at once; what else was asked for is judged all the same
+			worst = worse(worst, a.sayJudged(path, j != nil, err))
+		}
+		if j == nil {
+			continue
+		}
+		worst = worse(worst, j.Results.ExitCode)
+		all = append(all, j.Results)
+		if asJSON {
+			continue
+		}
+		if err := reports.Summary(a.st.Stdout, j.Results, j.Record, a.st.Style); err != nil {
+			return err
+		}
+		a.lastLine(false, a.coloured(false, j.Results.ExitCode, reports.Headline(j.Results)), where)
+		a.sayAgain(false, j.Results.Command)
+	}
+	if err := a.printResults(all, asJSON, len(paths)); err != nil {
+		return err
+	}
+	return a.Exit(worst)
+}
+
+// oneRun is the directory of the run of which several logs were named, each of which says little alone.
+func oneRun(paths []string) string {
+	if len(paths) < 2 {
+		return ""
+	}
+	dir := filepath.Dir(paths[0])
+	if filepath.Base(dir) != history.LogDir || slices.ContainsFunc(paths, func(p string) bool { return filepath.Dir(p) != dir }) {
+		return ""
+	}
+	return filepath.Dir(dir)
+}
+
+// interrupted reports whether an error is that of an interruption.
+func interrupted(err error) bool {
+	var he *harness.Error
+	return errors.As(err, &he) && he.Code == harness.ExitInterrupted
+}
+
+// sayJudged says what could not be read or written, and returns the code for it.
+func (a *App) sayJudged(path string, judged bool, err error) int {
+	text := err.Error()
+	if judged {
+		text = path + " was judged, but some files could not be written: " + text
+	}
+	fmt.Fprintf(a.st.Stderr, "%s: %s\n", a.st.Name, text)
+	var he *harness.Error
+	if errors.As(err, &he) {
+		return he.Code
+	}
+	return harness.ExitEnvironment
+}
+
+// printResults prints one document: the results, or an array where several were asked for.
+func (a *App) printResults(all []*checker.Results, asJSON bool, asked int) error {
+	switch {
+	case !asJSON || (asked == 1 && len(all) == 0):
+		return nil
+	case asked == 1:
+		return a.PrintJSON(all[0])
+	default:
+		return a.PrintJSON(all)
+	}
+}
+
+// judge judges a directory or a file; where is the report, or the file itself.
+func (a *App) judge(path string) (*harness.Judged, string, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, "", &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("check: %w", err)}
+	}
+	if st.IsDir() {
+		j, err := harness.JudgeDir(a.cat, path)
+		return j, absolute(filepath.Join(path, harness.ReportFile)), err
+	}
+	j, err := harness.JudgeFile(a.cat, path)
+	return j, "none (reports are written only for run directories, and " + path + " is a file)", err
+}
+
+// worse keeps the code that must not be masked: 1 before 130, 70, 4, 3, 2, 5 and 0.
+func worse(a, b int) int {
+	rank := map[int]int{
+		harness.ExitPass: 0, gate.ExitMissed: 1, harness.ExitUnknown: 2, harness.ExitUsage: 3, harness.ExitEnvironment: 4, harness.ExitPanic: 5, harness.ExitInterrupted: 6, harness.ExitViolation: 7,
+	}
+	if rank[b] > rank[a] {
+		return b
+	}
+	return a
+}

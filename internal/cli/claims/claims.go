@@ -1,0 +1,326 @@
+// Package claims is the verb of lockstorm that puts the claims of articles to the test.
+package claims
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/internal/cli"
+	"github.com/lockstorm/lockstorm/docs"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/shell"
+	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/internal/suites/gate"
+	"github.com/lockstorm/lockstorm/internal/suites/cases"
+)
+
+// answersFile is what became of claims, in the directory of their runs.
+const answersFile = "claims.json"
+
+// claimJobs is how many runs of claims are made at once: most of their time they wait.
+const claimJobs = 4
+
+// Verb is the verb claims.
+func Verb(app *cli.App) *cobra.Command {
+	a := &verb{App: app, st: app.State()}
+	return a.command()
+}
+
+// verb is the verb in a program.
+type verb struct {
+	*cli.App
+	st cli.State
+}
+
+func (a *verb) command() *cobra.Command {
+	var run, asJSON bool
+	var jobs int
+	var out, from, keep string
+	cmd := &cobra.Command{
+		Use:   "claims [NUMBER...]",
+		Short: "test the claims that articles make about distributed locks",
+		Long: `Lists claims that articles make about distributed locks, with the verdicts that were measured for the
+documentation (docs/claims.md): stands (true), in part (partly true), falls (false), or open (not decided). Each claim has runs with backends, faults and
+workloads of its own, and its verdict is computed from the results of these runs. With --run, claims makes the runs again, and lists runs with an
+unexpected result (exit code 5). The results are saved as ` + answersFile + ` in the directory of the runs; --from shows saved results.`,
+		Example: fmt.Sprintf("  %[1]s claims\n  %[1]s claims --run 9 12\n  %[1]s claims --from lockstorm-runs/claims", a.st.Name),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			chosen, err := chooseClaims(args)
+			switch {
+			case err != nil:
+				return err
+			case run && from != "":
+				return errors.New("--run makes new runs, and --from shows the results of earlier runs: choose one of the two flags")
+			case run:
+				return a.runClaims(cmd.Context(), chosen, cmp.Or(out, cli.RunDir("claims")), jobs, asJSON)
+			}
+			answers, err := readAnswers(from)
+			if err != nil {
+				return &harness.Error{Code: harness.ExitUsage, Err: err}
+			}
+			if keep != "" && from == "" {
+				return errors.New("--keep writes the results of earlier runs to a file: add --from DIR, the directory of these runs")
+			}
+			if keep != "" {
+				if err := writeAnswers(keep, answers); err != nil {
+					return err
+				}
+			}
+			return a.showClaims(chosen, answers, asJSON, from == "" && len(chosen) > maxTold)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&run, "run", false, "make the runs of the claims, and compute the verdicts from these runs")
+	cli.Number(f, &jobs, "jobs", 1, claimJobs, "maximum number of parallel runs")
+	f.StringVar(&out, "out", "", "directory of the runs; it must be empty, or not exist yet")
+	f.StringVar(&from, "from", "", "show the results of earlier runs, from their directory or from a file that --keep wrote")
+	f.StringVar(&keep, "keep", "", "write to this file the results of the runs that --from names")
+	f.BoolVar(&asJSON, "json", false, "print as JSON")
+	return cmd
+}
+
+// chooseClaims are those of the numbers; all where none is given.
+func chooseClaims(numbers []string) ([]own.Claim, error) {
+	if len(numbers) == 0 {
+		return own.Claims(), nil
+	}
+	var out []own.Claim
+	for _, text := range numbers {
+		n, err := strconv.Atoi(text)
+		c, ok := own.FindClaim(n)
+		if err != nil || !ok {
+			return nil, fmt.Errorf("there is no claim %q: the command %q lists the claims", text, "claims")
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// runClaims makes the runs of claims, several at once, and says what became of them.
+func (a *verb) runClaims(ctx context.Context, claims []own.Claim, out string, jobs int, asJSON bool) error {
+	if entries, err := os.ReadDir(out); err == nil && len(entries) > 0 {
+		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("--out %s is not empty: choose a new directory (runs are never overwritten)", out)}
+	}
+	r := &claimRuns{a: a, out: out, begun: time.Now()}
+	for _, c := range claims {
+		r.all += len(c.Runs)
+	}
+	fmt.Fprintf(a.st.Stderr, "making %d runs, %d in parallel; directory: %s\n", r.all, jobs, out)
+	together := slices.DeleteFunc(slices.Clone(claims), func(c own.Claim) bool { return c.Alone })
+	alone := slices.DeleteFunc(slices.Clone(claims), func(c own.Claim) bool { return !c.Alone })
+	if err := errors.Join(r.makeAll(ctx, together, jobs), r.makeAll(ctx, alone, 1)); err != nil {
+		return err
+	}
+	slices.SortFunc(r.answers, func(a, b own.Answer) int { return cmp.Or(a.Claim-b.Claim, cmp.Compare(a.Run, b.Run)) })
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	if err := writeAnswers(filepath.Join(out, answersFile), r.answers); err != nil {
+		return err
+	}
+	if err := a.showClaims(claims, r.answers, asJSON, false); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return a.Exit(harness.ExitInterrupted)
+	}
+	if slices.ContainsFunc(r.answers, func(one own.Answer) bool { return !one.AsIt && one.Exit != harness.ExitEnvironment }) {
+		return a.Exit(gate.ExitMissed)
+	}
+	if slices.ContainsFunc(r.answers, func(one own.Answer) bool { return one.Exit == harness.ExitEnvironment }) {
+		return a.Exit(harness.ExitEnvironment)
+	}
+	return a.Exit(harness.ExitPass)
+}
+
+// claimRuns are runs under way.
+type claimRuns struct {
+	a     *verb
+	out   string
+	all   int
+	begun time.Time
+
+	mu      sync.Mutex
+	answers []own.Answer
+}
+
+func (r *claimRuns) makeAll(ctx context.Context, claims []own.Claim, jobs int) error {
+	type job struct {
+		number int
+		run    own.ClaimRun
+	}
+	todo := make(chan job)
+	var wg sync.WaitGroup
+	errs := make([]error, jobs)
+	for i := range jobs {
+		wg.Go(func() {
+			for j := range todo {
+				errs[i] = errors.Join(errs[i], r.one(ctx, j.number, j.run))
+			}
+		})
+	}
+	for _, c := range claims {
+		for _, run := range c.Runs {
+			if ctx.Err() == nil {
+				todo <- job{c.Number, run}
+			}
+		}
+	}
+	close(todo)
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// one makes a run. What is missing here is an answer as well: the claim stays open.
+func (r *claimRuns) one(ctx context.Context, number int, run own.ClaimRun) error {
+	o, _, err := run.Do(ctx, r.a.Book().Catalogue, filepath.Join(r.out, filepath.FromSlash(run.Name)))
+	if ctx.Err() != nil {
+		return nil // interrupted: it says nothing
+	}
+	answer := own.Answer{}
+	var coded *harness.Error
+	switch {
+	case o != nil:
+		answer = run.Answered(number, o.ExitCode(), o.Results)
+	case errors.As(err, &coded):
+		answer = run.Answered(number, coded.Code, nil)
+		fmt.Fprintf(r.a.st.Stderr, "%s: %v\n", run.Name, err)
+	default:
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answers = append(r.answers, answer)
+	text := "as expected"
+	if !answer.AsIt {
+		text = "unexpected result: " + strings.ReplaceAll(suite.Sentences(answer.Differs), "\n", "; ")
+	}
+	fmt.Fprintf(r.a.st.Stderr, "%4d of %d, %v  %s  %s\n", len(r.answers), r.all, time.Since(r.begun).Round(time.Second), run.Name, text)
+	return nil
+}
+
+func writeAnswers(path string, answers []own.Answer) error {
+	return files.WriteJSON(path, answers)
+}
+
+// readAnswers reads those of a file or a directory; where there is no name, those that were measured for the
+// documentation.
+func readAnswers(path string) (answers []own.Answer, err error) {
+	if path == "" {
+		return answers, json.Unmarshal(docs.Claims, &answers)
+	}
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		if _, err := os.Stat(filepath.Join(path, answersFile)); err != nil {
+			return answersOf(path)
+		}
+		path = filepath.Join(path, answersFile)
+	}
+	b, err := files.Read(path, maxAnswers)
+	if err != nil {
+		return nil, fmt.Errorf("--from: %w", err)
+	}
+	if err := json.Unmarshal(b, &answers); err != nil {
+		return nil, fmt.Errorf("--from %s: %w", path, err)
+	}
+	return answers, nil
+}
+
+// maxAnswers bounds a file of answers, in bytes.
+const maxAnswers = 16 << 20
+
+// answersOf reads them from the runs below a directory: of claims that were interrupted, say.
+func answersOf(dir string) (answers []own.Answer, err error) {
+	for _, c := range own.Claims() {
+		for _, run := range c.Runs {
+			results, err := harness.ReadResults(filepath.Join(dir, filepath.FromSlash(run.Name)))
+			if errors.Is(err, os.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("--from %s: %w", dir, err)
+			}
+			answers = append(answers, run.Answered(c.Number, results.ExitCode, results))
+		}
+	}
+	if len(answers) == 0 {
+		return nil, fmt.Errorf("--from %s: the directory contains neither %s nor a run of a claim: name a directory that claims --run has written", dir, answersFile)
+	}
+	return answers, nil
+}
+
+// judgedClaim is a claim with its verdict, as JSON.
+type judgedClaim struct {
+	Number   int              `json:"number"`
+	Text     string           `json:"text"`
+	Articles string           `json:"articles"`
+	Verdict  own.ClaimVerdict `json:"verdict"`
+	Note     string           `json:"note,omitempty"`
+	Answers  []own.Answer     `json:"answers,omitempty"`
+	Commands []string         `json:"commands"`
+}
+
+// showClaims prints the verdicts; unless brief, with the run of each answer.
+func (a *verb) showClaims(claims []own.Claim, answers []own.Answer, asJSON, brief bool) error {
+	var all []judgedClaim
+	for _, c := range claims {
+		j := judgedClaim{Number: c.Number, Text: c.Text, Articles: c.Articles, Verdict: c.Judged(answers), Note: c.Note}
+		for _, one := range answers {
+			if one.Claim == c.Number {
+				j.Answers = append(j.Answers, one)
+			}
+		}
+		for _, r := range c.Runs {
+			j.Commands = append(j.Commands, shell.Join(append([]string{a.st.Name, "run"}, r.Run.Args()...)...))
+		}
+		all = append(all, j)
+	}
+	if asJSON {
+		return a.PrintJSON(all)
+	}
+	w := tabwriter.NewWriter(a.st.Stdout, 0, 0, 2, ' ', 0)
+	for _, j := range all {
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\n", j.Number, j.Verdict, cli.Plural(len(j.Commands), "run"), j.Text)
+		if brief {
+			continue
+		}
+		for _, one := range j.Answers {
+			bears := "the result supports the claim"
+			if !one.Supports {
+				bears = "the result does not support the claim"
+			}
+			fmt.Fprintf(w, "\t%s\texit %d\t%s%s\n", bears, one.Exit, one.Run, figuresOf(one))
+		}
+	}
+	if err := w.Flush(); err != nil || !brief {
+		return err
+	}
+	fmt.Fprintf(a.st.Stdout, "\nTo see the runs of claim 9: %s claims 9. To make all runs again: %s claims --run.\n", a.st.Name, a.st.Name)
+	return nil
+}
+
+// maxTold is for how many claims each run is told; of more only the verdicts.
+const maxTold = 3
+
+// figuresOf are the figures of an answer, by name.
+func figuresOf(a own.Answer) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(a.Figures)) {
+		fmt.Fprintf(&b, "  %s", own.Figure(name, a.Figures[name]))
+	}
+	return b.String()
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/reports"
+	"github.com/lockstorm/lockstorm/internal/pages/matrix"
+	"github.com/lockstorm/lockstorm/internal/suites/gate"
+)
+
+// writeSides writes the page of the later suite, with what differs from the earlier one.
+func writeSides(after *gate.Results, d *gate.Against, dir, page string) error {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		dir = filepath.Dir(dir)
+	}
+	after.Baseline = d
+	err := files.Write(page, func(w io.Writer) error { return matrix.HTML(w, after.Table(dir, filepath.Dir(page))) })
+	if err != nil {
+		return &harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("--page: %w", err)}
+	}
+	return nil
+}
+
+func (a *App) compareCommand() *cobra.Command {
+	var asJSON, fail bool
+	var page string
+	cmd := &cobra.Command{
+		Use:   "compare A B",
+		Short: "compare the results of two suites",
+		Long: `Lists the differences between suites A and B, for example of two versions of a lock, two time-outs or two machines.
+A and B are each the directory of a suite or its results.json. compare lists violations that appeared or disappeared, and figures (such as
+waiting times) with a statistically significant difference of at least 20 %. The statistical test is corrected for the number of figures: if nothing has
+changed, fewer than 5 of 100 comparisons list any figure. With more seeds, compare finds smaller differences.
+
+With --fail the exit code is 1 if B has a violation that A does not have. Without such a violation the exit code is 5 if a figure of B is
+significantly worse, or if a cell (a backend under faults) of A is missing or was not measured in B. In all other cases the exit code is 0.
+
+With --page FILE, compare writes a web page with the verdict and the figures of each cell of both suites, side by side.`,
+		Example: fmt.Sprintf("  %[1]s compare lockstorm-runs/before lockstorm-runs/after --fail", a.st.Name),
+		Args:    cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			before, errA := gate.ReadResults(args[0])
+			after, errB := gate.ReadResults(args[1])
+			if err := errors.Join(errA, errB); err != nil {
+				return usage(err)
+			}
+			d := gate.Compare(before, after)
+			if asJSON {
+				if err := a.PrintJSON(d); err != nil {
+					return err
+				}
+			} else {
+				for _, l := range d.Lines() {
+					fmt.Fprintln(a.st.Stdout, reports.Visible(l, ""))
+				}
+			}
+			if page != "" {
+				if err := writeSides(after, d, args[1], page); err != nil {
+					return err
+				}
+				fmt.Fprintf(a.st.Stderr, "page: %s\n", absolute(page))
+			}
+			if code := d.Code(); fail && code != harness.ExitPass {
+				return a.Exit(code)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	cmd.Flags().StringVar(&page, "page", "", "write a web page with both suites side by side to `FILE`")
+	cmd.Flags().BoolVar(&fail, "fail", false, "use exit code 1 if suite B has a new violation, and 5 if a figure (a measured value) of B is significantly worse, or a cell of A was not measured in B (without --fail: 0)")
+	return cmd
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/internal/suites/gate"
+	"github.com/lockstorm/lockstorm/internal/suites/plan"
+)
+
+func (a *App) mergeCommand() *cobra.Command {
+	var s suiteFlags
+	cmd := &cobra.Command{
+		Use:   "merge DIR... --out DIR",
+		Short: "make one report from the shards of a suite, or from an interrupted suite",
+		Long: `Judges the runs in several suite directories together: the shards of one suite, or the directory of a suite that was
+killed. merge leaves the runs where they are, and the report links to them: do not move the directories afterwards. The
+exit code is the exit code of the whole suite. If a cell (a backend under faults) has no run, the report lists this cell, and the exit code is 2.`,
+		Example: fmt.Sprintf("  %[1]s merge shard-1 shard-2 shard-3 --out all\n  %[1]s merge killed --out killed", a.st.Name),
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if s.out == "" {
+				return errors.New(`required flag(s) "out" not set`)
+			}
+			before, err := s.readBaseline()
+			if err != nil {
+				return usage(err)
+			}
+			if err := newOrSame(s.out, args); err != nil {
+				return usage(err)
+			}
+			all, err := gate.Merge(args, s.out)
+			if err != nil {
+				return usage(err)
+			}
+			r, err := all.Write(s.out, before)
+			return a.concludeSuite(r, s.out, s, err)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&s.out, "out", "", "directory for the report: an empty directory, a directory that does not exist yet, or one of the directories DIR that this command merges")
+	f.StringVar(&s.baseline, "baseline", "", "results.json of an earlier suite (the baseline); a failure that is already in the baseline does not fail the suite")
+	f.BoolVar(&s.update, "update-baseline", false, "write the results of this suite to the file of --baseline")
+	f.BoolVar(&s.asJSON, "json", false, "print results.json on stdout")
+	return cmd
+}
+
+// newOrSame keeps a directory from being overwritten that has something else in it.
+func newOrSame(out string, dirs []string) error {
+	entries, err := os.ReadDir(out)
+	if errors.Is(err, fs.ErrNotExist) || (err == nil && len(entries) == 0) {
+		return nil
+	}
+	for _, d := range dirs {
+		if filepath.Clean(d) == filepath.Clean(out) && len(dirs) == 1 {
+			return nil
+		}
+	}
+	return fmt.Errorf("--out %s is not empty: choose a new directory", out)
+}
+
+func (a *App) initCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "init [FILE]",
+		Short: "write a suite file with comments, as a start for your own suite",
+		Long:  "Writes " + suiteFile + ", or the file FILE. If this program contains your own locks, the suite tests them. If not, the suite tests two of lockstorm's locks. With - in place of FILE, init prints the suite. init never overwrites an existing file.",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			path := suiteFile
+			if len(args) > 0 {
+				path = args[0]
+			}
+			text, err := plan.Init(a.book, a.st.Name)
+			if err != nil {
+				return err
+			}
+			if path == "-" {
+				_, err := a.st.Stdout.Write(text)
+				return err
+			}
+			f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+			if errors.Is(err, fs.ErrExist) {
+				return usage(fmt.Errorf("%s already exists: choose another file", path))
+			}
+			if err != nil {
+				return usage(err)
+			}
+			_, err = f.Write(text)
+			if err = errors.Join(err, f.Close()); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.st.Stdout, "wrote %s: review the file, then run: %s\n", path, a.named("suite", path))
+			return nil
+		},
+	}
+}

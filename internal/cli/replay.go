@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/explore"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/reports"
+)
+
+func (a *App) replayCommand() *cobra.Command {
+	var times int
+	var out string
+	cmd := &cobra.Command{
+		Use:   "replay DIR",
+		Short: "repeat a run with the same configuration, seed and faults",
+		Long: `Makes the run of a run directory once more, in a new directory. The file trial.json in the run directory gives the
+configuration, the seed and the plan (the list of all faults). The timing of the processes may differ from that of the
+original run. So a fault may hit another client, unless the plan names the client.
+
+A repeated run ended like the original run if each check has the same verdict, and findings with the same rules. The
+output says this for each repeated run. The exit code is 1 if a run has a violation. If no run has a violation, the exit
+code is 2 if a run is inconclusive, and 0 if all runs passed.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.replay(cmd.Context(), args[0], out, times)
+		},
+	}
+	Number(cmd.Flags(), &times, "times", 1, 1, "number of runs, one after the other")
+	cmd.Flags().StringVar(&out, "out", "", "directory of the run, or of the runs; it must be empty, or not exist yet (default: "+runsDir+"/replay-BACKEND-TIME)")
+	return cmd
+}
+
+func (a *App) replay(ctx context.Context, dir, out string, times int) error {
+	t, err := harness.ReadTrial(a.cat, dir, Version())
+	if err != nil {
+		return err
+	}
+	before, err := harness.ReadResults(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	out = cmp.Or(out, RunDir("replay-"+t.Config.Backend))
+	view := newView(a.st)
+	view.line("seed %d; command of the original run: %s", t.Config.Seed, cmp.Or(t.Config.Command, t.Config.Line()))
+	for _, d := range t.Differs() {
+		view.line("note: %s", d)
+	}
+	worst, same := harness.ExitPass, 0
+	for n := range times {
+		one := out
+		if times > 1 {
+			one = filepath.Join(out, strconv.Itoa(n+1))
+			view.next(n+1, times)
+		}
+		o, err := a.make(ctx, t, one, view)
+		if err != nil {
+			return err
+		}
+		worst = worse(worst, o.ExitCode())
+		if a.sayReplayed(n+1, o, before) {
+			same++
+		}
+		if o.Interrupted {
+			return a.Exit(o.ExitCode())
+		}
+		if times == 1 && before == nil {
+			return a.tell(o, false)
+		}
+	}
+	if before != nil {
+		low, high := explore.Interval(same, times)
+		fmt.Fprintf(a.st.Stdout, "\n%d of %d runs ended like the original run of the directory %s (95 %% confidence interval of this share: %.0f %% to %.0f %%)\n", same, times, dir, 100*low, 100*high)
+		if err := sayRate(out, same, times); err != nil {
+			return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+		}
+	}
+	return a.Exit(worst)
+}
+
+// sayRate writes into the pages of the replays, which are neighbours, how many ended as the saved run did.
+func sayRate(out string, same, times int) (err error) {
+	about := reports.Context{Rate: fmt.Sprintf("%d of %s of this run ended like the original run.", same, Plural(times, "replay"))}
+	if times == 1 {
+		return reports.Retrail(filepath.Join(out, harness.ReportFile), about)
+	}
+	for n := range times {
+		about.Trail = nil
+		for other := range times {
+			link := reports.Link{Text: fmt.Sprintf("replay %d", other+1)}
+			if other != n {
+				link.Href = fmt.Sprintf("../%d/%s", other+1, harness.ReportFile)
+			}
+			about.Trail = append(about.Trail, link)
+		}
+		err = errors.Join(err, reports.Retrail(filepath.Join(out, strconv.Itoa(n+1), harness.ReportFile), about))
+	}
+	return err
+}
+
+// sayReplayed prints a line about one run, and what differs from the saved one.
+func (a *App) sayReplayed(n int, o *harness.Outcome, before *checker.Results) (same bool) {
+	fmt.Fprintf(a.st.Stdout, "run %d: %s; report: %s\n", n, reports.Headline(o.Results), absolute(filepath.Join(o.Dir, harness.ReportFile)))
+	if before == nil {
+		return false
+	}
+	differs := checker.Compare(before, o.Results)
+	for _, d := range differs {
+		fmt.Fprintf(a.st.Stdout, "  %s\n", d)
+	}
+	return len(differs) == 0
+}

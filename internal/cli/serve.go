@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/pages/site"
+)
+
+const (
+	serveAddr  = "127.0.0.1:8377"
+	headerTime = 5 * time.Second
+	closeTime  = 500 * time.Millisecond
+)
+
+func (a *App) serveCommand() *cobra.Command {
+	addr := serveAddr
+	cmd := &cobra.Command{
+		Use:   "serve DIR",
+		Short: "show the runs and suites of a directory in a web browser",
+		Long: `Serves a directory over HTTP until you interrupt the command. The page lists the runs and suites in the directory, with
+their verdicts and reports. The page also lists runs that are still in progress. The server only reads files, answers only
+requests for its own address, and does not follow links that lead out of the directory.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.serve(cmd.Context(), args[0], addr) },
+	}
+	cmd.Flags().StringVar(&addr, "addr", addr, "HOST:PORT to listen on; anyone who can reach this address can read the reports")
+	return cmd
+}
+
+func (a *App) serve(ctx context.Context, dir, addr string) error {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is not a directory: name a directory with runs or suites", dir)}
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return &harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("--addr %s: %w", addr, err)}
+	}
+	machine, err := os.Hostname()
+	if err != nil {
+		machine = "localhost" // it is asked by its address
+	}
+	shown, err := site.Open(dir, site.Hosts(l.Addr(), machine))
+	if err != nil {
+		return &harness.Error{Code: harness.ExitUsage, Err: errors.Join(err, l.Close())}
+	}
+	defer shown.Close() //nolint:errcheck // it was only read
+	s := &http.Server{Handler: shown, ReadHeaderTimeout: headerTime, BaseContext: func(net.Listener) context.Context { return ctx }}
+	stop := context.AfterFunc(ctx, func() {
+		closing, cancel := context.WithTimeout(context.Background(), closeTime)
+		defer cancel()
+		if s.Shutdown(closing) != nil {
+			s.Close() //nolint:errcheck // it ends in any case
+		}
+	})
+	defer stop()
+	fmt.Fprintf(a.st.Stdout, "serving %s at http://%s/ (press Ctrl-C to stop)\n", dir, l.Addr())
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+	}
+	return nil
+}

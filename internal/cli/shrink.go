@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/explore"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/shell"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// shrunkFile says in the directory of the smallest trial what was made smaller.
+const shrunkFile = "shrunk.json"
+
+type shrinkFlags struct {
+	out, check string
+	runs, rate int
+}
+
+func (a *App) shrinkCommand() *cobra.Command {
+	var f shrinkFlags
+	cmd := &cobra.Command{
+		Use:   "shrink DIR",
+		Short: "find the smallest run that still shows the same violation",
+		Long: `Tries smaller versions of the run in a run directory: fewer faults, fewer clients, a shorter run, shorter faults. shrink takes
+a smaller version if nearly every run of this version shows the same violation (check, rule and class). shrink repeats each version
+until a statistical test decides (a sequential test: do 90 % or only 50 % of the runs show the violation?). After 4 runs with the violation shrink takes the version.
+After 2 runs without the violation shrink refuses the version. At most 1 of 10 decisions is wrong.
+
+At the end shrink repeats the smallest version --rate times, and prints the share of runs with the violation, with the 95 %
+confidence interval. The directory of the result contains the smallest version (the command replay repeats it), the report of
+a run with the violation, and ` + shrunkFile + `.
+
+Exit codes: 0 a smaller run was found, or no smaller run shows the violation; 2 too few repeated runs show the violation;
+3 wrong usage; 130 interrupted (shrink keeps the smallest version so far).`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.shrink(cmd.Context(), args[0], f) },
+	}
+	Number(cmd.Flags(), &f.runs, "runs", 10, 150, "maximum number of runs that shrink makes in total")
+	Number(cmd.Flags(), &f.rate, "rate", 1, 10, "how many times shrink repeats the smallest version that it found, to measure how often this version shows the violation")
+	cmd.Flags().StringVar(&f.check, "check", "", "the smaller runs must still show the first violation that this check found (default: the first violation in the report)")
+	cmd.Flags().StringVar(&f.out, "out", "", "directory of the result; it must be empty, or not exist yet (default: "+runsDir+"/shrink-BACKEND-TIME)")
+	return cmd
+}
+
+func (a *App) shrink(ctx context.Context, dir string, f shrinkFlags) error {
+	if f.rate >= f.runs {
+		return usage(fmt.Errorf("--rate %d uses up all runs of --runs, so no run is left to try smaller versions: choose a larger --runs or a smaller --rate", f.rate))
+	}
+	t, err := harness.ReadTrial(a.cat, dir, Version())
+	if err != nil {
+		return err
+	}
+	r, err := harness.ReadResults(dir)
+	if err != nil {
+		return usage(fmt.Errorf("shrink: %w", err))
+	}
+	target, at, ok := explore.TargetOf(r, f.check)
+	switch {
+	case !ok && f.check != "":
+		return usage(fmt.Errorf("shrink: check %s found no violation in the run %s: choose a check that found a violation", f.check, dir))
+	case !ok:
+		return usage(fmt.Errorf("shrink: the run %s has no violation: name the directory of a run with a violation", dir))
+	}
+	out := cmp.Or(f.out, RunDir("shrink-"+t.Config.Backend))
+	if err := harness.EmptyDir(out); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.st.Stdout, "violation: %s\ntrial:     %s\n\n", target, explore.SizeOf(t))
+	t.Config.Command = shell.Join(cmp.Or(a.st.Program, a.st.Name), "replay", filepath.Join(out, "shrunk"))
+	began := time.Now()
+	s := &explore.Shrinker{
+		Catalogue: a.cat, Target: target, Runs: f.runs, Rate: f.rate, Dir: out,
+		Said: func(text string, taken bool, runs, shown int) {
+			fmt.Fprintf(a.st.Stdout, "%-8s %s (violation in %d of %d runs)\n", map[bool]string{true: "taken", false: "refused"}[taken], text, shown, runs)
+		},
+		Run: func(ctx context.Context, t *harness.Trial, dir string) (*checker.Results, error) {
+			return t.Judged(ctx, dir)
+		},
+	}
+	made, err := s.Shrink(ctx, t, at)
+	if err != nil {
+		return a.notShrunk(ctx, err)
+	}
+	if err := files.WriteJSON(filepath.Join(made.Dir, shrunkFile), made); err != nil {
+		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+	}
+	a.tellShrunk(made, time.Since(began))
+	if ctx.Err() != nil {
+		return a.Exit(harness.ExitInterrupted)
+	}
+	return nil
+}
+
+// notShrunk says why there is no smaller trial.
+func (a *App) notShrunk(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(a.st.Stderr, "interrupted before a smaller version was found")
+		return a.Exit(harness.ExitInterrupted)
+	case errors.Is(err, explore.ErrNotAgain):
+		fmt.Fprintf(a.st.Stdout, "\ninconclusive: %v. shrink needs a run that shows its violation in nearly every repetition: name another run with this violation\n", err)
+		return a.Exit(harness.ExitUnknown)
+	}
+	return err
+}
+
+func (a *App) tellShrunk(m *explore.Shrunk, took time.Duration) {
+	w := a.st.Stdout
+	fmt.Fprintf(w, "\nbefore:    %s\nafter:     %s\n", m.Before, m.After)
+	if m.Of > 0 {
+		low, high := explore.Interval(m.Again, m.Of)
+		fmt.Fprintf(w, "rate:      %d of %d repeated runs showed the violation (95 %% confidence interval: %.0f %% to %.0f %%)\n", m.Again, m.Of, 100*low, 100*high)
+	}
+	if m.Cut != "" {
+		fmt.Fprintf(w, "note:      %s, so a smaller version of the run may exist\n", m.Cut)
+	}
+	outcome := suite.Violated
+	if m.Target.Class == checker.Defect {
+		outcome = suite.Defect
+	}
+	fmt.Fprintf(w, "as a cell of a suite file: include: [{trial: %s, outcome: %s}]\nas a Go test: lockstormtest.Kept(t, catalogue, %q, suite.Expectation{Outcome: %q})\n", m.Dir, outcome, filepath.Join(m.Dir, harness.TrialFile), outcome)
+	fmt.Fprintf(w, "made:      %s in %v\nreport:    %s\nrepeat:    %s\n", Plural(m.Runs, "run"), took.Round(time.Second),
+		absolute(filepath.Join(m.Dir, harness.ReportFile)), a.named("replay", m.Dir, "--times", "10"))
+}

@@ -1,0 +1,293 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/suites/gate"
+	"github.com/lockstorm/lockstorm/internal/suites/plan"
+)
+
+// suiteFile is the file that `suite` reads when none is named.
+const suiteFile = "lockstorm.yaml"
+
+// suiteFlags are those of `suite`.
+type suiteFlags struct {
+	out, shard, baseline  string
+	replace               []string
+	jobs, retry, failures int
+	failFast, resume      bool
+	update, list, asJSON  bool
+	print, schema         bool
+	matrix                int
+	budget                time.Duration
+	seeds                 string
+}
+
+func (a *App) suiteCommand() *cobra.Command {
+	var s suiteFlags
+	cmd := &cobra.Command{
+		Use:   "suite [FILE|PRESET]",
+		Short: "run many backends under many faults, and compare the outcomes with the expected outcomes",
+		Long: `Runs every cell of a suite file (default: ` + suiteFile + `) or of a preset. A cell is a backend
+under faults, with one or several seeds: each seed is a run. suite makes several runs in parallel, and says which cells had the expected outcome.
+
+Presets: ` + cmp.Or(strings.Join(a.book.PresetNames(), ", "), "none") + `. To write your own suite, start from a preset (--print) or from the file that the command init writes.
+
+The directory of the suite holds suite.json, runs/CELL/seed-N (each the directory of a run), results.json,
+index.html, matrix.md, matrix.csv and junit.xml. Every suite also runs controls. A control is a run with a known outcome:
+if a control has another outcome, lockstorm or this host does not work, and no verdict of the suite counts.
+
+With compare: true in the file, the suite has no expected outcomes. The suite compares the locks, and the page says which lock to choose.
+
+Exit codes: 0 all as expected; 1 an unexpected violation; 2 a cell is inconclusive, or nothing was
+judged; 3 wrong usage; 4 something is missing or broken on this host, or a control has an unexpected outcome; 5 a cell has passed
+although a violation was expected, or another expectation or a threshold is not met; 70 a bug of this program; 130 interrupted.
+If several of the codes 1, 4, 2 and 5 apply, suite uses the first of them in this order.`,
+		Example: fmt.Sprintf(`  %[1]s suite smoke
+  %[1]s suite lockstorm.yaml --out results --baseline baseline.json
+  %[1]s suite ci --shard 1/3 --out shard-1
+  %[1]s suite ci --replace redis-lua=redis-del     (with a worse lock the suite must fail)`, a.st.Name),
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if s.schema {
+				return a.PrintJSON(plan.Schema(a.book))
+			}
+			if err := s.alone(cmd.Flags()); err != nil {
+				return err
+			}
+			name := suiteFile
+			if len(args) > 0 {
+				name = args[0]
+			}
+			file, err := plan.Open(a.book, name, a.stdin())
+			if err != nil {
+				return usage(err)
+			}
+			return a.suite(cmd.Context(), file, s)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&s.out, "out", "", "directory of the suite; it must be empty, or not exist yet (default: "+runsDir+"/NAME-TIME)")
+	f.StringVar(&s.shard, "shard", "", "i/n: run only shard i of n shards; the command merge combines the results of the shards")
+	Number(f, &s.jobs, "jobs", 1, 0, "maximum number of parallel runs (default: as many as the processors and the memory allow)")
+	Number(f, &s.retry, "retry", 0, 4, "how many times lockstorm retries a run that the host disturbed. lockstorm retries a run that ended with exit code 4, for example because a server did not start; such a run gets at most one retry. If the host was busy or stalled, lockstorm also retries an inconclusive run (exit code 2), and a run in which no fault took effect. lockstorm never retries an unexpected violation. The retries run one by one, after all other runs")
+	f.BoolVar(&s.failFast, "fail-fast", false, "start no more runs after the first unexpected violation")
+	Number(f, &s.failures, "max-failures", 1, 0, "start no more runs after this many unexpected violations (default: no limit)")
+	positive(f, &s.budget, "budget", "start no more runs after this time (default: the budget in the suite file)")
+	f.StringVar(&s.seeds, "seeds", "", "seeds that replace the seeds at the top of the suite file (an entry that has its own seeds keeps its own seeds): 5 means the seeds 1 to 5; you can also write 6-10, or 1,4,9")
+	f.BoolVar(&s.resume, "resume", false, "continue the interrupted suite in the directory of --out")
+	f.StringVar(&s.baseline, "baseline", "", "results.json of an earlier suite (the baseline); a failure that is already in the baseline does not fail this suite")
+	f.BoolVar(&s.update, "update-baseline", false, "write the results of this suite to the file of --baseline")
+	f.StringArrayVar(&s.replace, "replace", nil, "OLD=NEW: run the backend NEW in place of the backend OLD in the whole suite, with the same expected outcomes")
+	f.BoolVar(&s.list, "list", false, "list the cells (backends under faults) with their expected outcomes, and the estimated time, without making runs")
+	f.BoolVar(&s.print, "print", false, "print the suite file, without making runs")
+	Number(f, &s.matrix, "print-matrix", 1, 0, "print a list of n shards of the suite as JSON, without making runs; from this list a CI service makes one job for each shard (dynamic matrix)")
+	f.BoolVar(&s.schema, "schema", false, "print the JSON schema of suite files (for text editors), without making runs")
+	f.BoolVar(&s.asJSON, "json", false, "print results.json on stdout")
+	return cmd
+}
+
+// alone says which flags that print something and run nothing stand together.
+func (s suiteFlags) alone(f *pflag.FlagSet) error {
+	var given []string
+	for _, name := range []string{"list", "print", "print-matrix", "schema"} {
+		if f.Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	if len(given) > 1 {
+		return fmt.Errorf("%s exclude each other: choose one of these flags", strings.Join(given, " and "))
+	}
+	return nil
+}
+
+// stdin is the standard input; an empty one where there is none.
+func (a *App) stdin() io.Reader {
+	if a.st.Stdin == nil {
+		return strings.NewReader("")
+	}
+	return a.st.Stdin
+}
+
+func usage(err error) error { return &harness.Error{Code: harness.ExitUsage, Err: err} }
+
+// suite expands a suite file and runs it.
+func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
+	if s.print {
+		_, err := a.st.Stdout.Write(file.Source())
+		return err
+	}
+	cells, def, err := a.define(file, s)
+	if err != nil {
+		return usage(err)
+	}
+	if s.matrix > 0 {
+		return a.PrintJSON(gate.Matrix(s.matrix))
+	}
+	failures := s.failures
+	if s.failFast {
+		failures = 1
+	}
+	r := &gate.Runner{Catalogue: a.cat, Jobs: s.jobs, Retry: s.retry, MaxFailures: failures, Budget: file.TimeBudget(), Resume: s.resume, Timings: gate.ReadTimings()}
+	if s.budget > 0 {
+		r.Budget = s.budget
+	}
+	if s.list {
+		return a.listCells(cells, r)
+	}
+	before, err := s.readBaseline()
+	if err != nil {
+		return usage(err)
+	}
+	out := s.out
+	if out == "" {
+		if s.resume {
+			return usage(errors.New("--resume needs --out DIR: the directory of the suite to continue"))
+		}
+		out = RunDir(def.Name)
+	}
+	view := newSuiteView(a.st)
+	view.caches()
+	r.Progress = view.event
+	if before != nil {
+		r.Known = before.Knows
+	}
+	n := countCells(cells)
+	view.line("suite %s: %s, %s; estimated time: about %v; directory: %s", def.Name, n, Plural(n.runs, "run"), r.Estimate(cells).Round(time.Second), out)
+	st := &gate.Suite{Definition: *def, Dir: out}
+	stop := view.begin()
+	runErr := r.Run(ctx, st, cells)
+	stop()
+	if errors.As(runErr, new(*harness.Error)) {
+		return runErr // nothing was run
+	}
+	results, err := st.Write(out, before) // what was run is judged, whatever went wrong beside it
+	return a.concludeSuite(results, out, s, errors.Join(runErr, err))
+}
+
+// define is the suite as it will be stored, and its cells.
+func (a *App) define(file *plan.File, s suiteFlags) ([]plan.Cell, *gate.Definition, error) {
+	if s.seeds != "" {
+		if err := file.SetSeeds(s.seeds); err != nil {
+			return nil, nil, err
+		}
+	}
+	cells, err := file.Cells(a.book)
+	if err != nil {
+		return nil, nil, err
+	}
+	def := &gate.Definition{
+		Schema: gate.Schema, Name: file.Title(), Doc: file.Doc.Value, Source: string(file.Source()), Program: a.st.Name, Version: Version(), Started: time.Now(),
+		CPUs: runtime.NumCPU(), Required: file.Required(), Replaced: map[string]string{}, Compare: file.Compares(),
+	}
+	for _, pair := range s.replace {
+		old, by, ok := strings.Cut(pair, "=")
+		if !ok || old == "" || by == "" {
+			return nil, nil, fmt.Errorf("--replace %s: write OLD=NEW, the name of the backend to replace and the name of the new backend", pair)
+		}
+		if err := file.Replace(a.cat, cells, old, by); err != nil {
+			return nil, nil, err
+		}
+		def.Replaced[old] = by
+	}
+	if s.shard != "" {
+		shard, err := gate.ParseShard(s.shard)
+		if err != nil {
+			return nil, nil, err
+		}
+		def.Part(shard, cells)
+		cells = shard.Take(a.cat, cells)
+	}
+	def.Cells = gate.Define(cells)
+	return cells, def, nil
+}
+
+// Define expands a suite file or preset, as the verb suite does.
+func (a *App) Define(name, seeds string, replace []string) ([]plan.Cell, *gate.Definition, error) {
+	if name == "" {
+		name = suiteFile
+	}
+	file, err := plan.Open(a.book, name, a.stdin())
+	if err != nil {
+		return nil, nil, usage(err)
+	}
+	cells, def, err := a.define(file, suiteFlags{seeds: seeds, replace: replace})
+	if err != nil {
+		return nil, nil, usage(err)
+	}
+	return cells, def, nil
+}
+
+// Conclude writes what came of a suite into a directory, and says it as the verb suite does. err is what went wrong before.
+func (a *App) Conclude(s *gate.Suite, out, baseline string, asJSON bool, err error) error {
+	f := suiteFlags{baseline: baseline, asJSON: asJSON}
+	before, berr := f.readBaseline()
+	if berr != nil {
+		return usage(berr)
+	}
+	r, werr := s.Write(out, before)
+	return a.concludeSuite(r, out, f, errors.Join(err, werr))
+}
+
+// readBaseline reads it; one that is to be written for the first time need not be there.
+func (s suiteFlags) readBaseline() (*gate.Results, error) {
+	if s.baseline == "" {
+		if s.update {
+			return nil, errors.New("--update-baseline needs --baseline FILE: the file to write")
+		}
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if _, err := os.Stat(s.baseline); errors.Is(err, os.ErrNotExist) && s.update {
+		return nil, nil //nolint:nilnil // it is written for the first time
+	}
+	r, err := gate.ReadResults(s.baseline)
+	if err != nil {
+		return nil, fmt.Errorf("--baseline: %w (to write a new baseline file, add --update-baseline)", err)
+	}
+	return r, nil
+}
+
+// concludeSuite says what came of a suite, to people and to the CI service. What could not be written beside it
+// is said as well, and masks no violation.
+func (a *App) concludeSuite(r *gate.Results, out string, s suiteFlags, err error) error {
+	if r == nil {
+		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+	}
+	if s.update {
+		err = errors.Join(err, a.writeBaseline(r, s.baseline))
+	}
+	err = errors.Join(err, a.summarizeSuite(r, s.asJSON), a.tellCI(r, out, s.asJSON))
+	a.lastLine(s.asJSON, a.coloured(s.asJSON, r.ExitCode, r.Verdict), absolute(filepath.Join(out, gate.IndexFile)))
+	code := r.ExitCode
+	if err != nil {
+		fmt.Fprintf(a.st.Stderr, "%s: %v\n", a.st.Name, err)
+		code = worse(code, harness.ExitEnvironment)
+	}
+	return a.Exit(code)
+}
+
+func (a *App) writeBaseline(r *gate.Results, path string) error {
+	b, err := marshal(r.Slim())
+	if err == nil {
+		err = files.WriteBytes(path, b)
+	}
+	if err != nil {
+		return fmt.Errorf("--update-baseline: %w", err)
+	}
+	fmt.Fprintf(a.st.Stderr, "wrote the results to the baseline %s\n", path)
+	return nil
+}

@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/reports"
+	"github.com/lockstorm/lockstorm/internal/pages/matrix"
+	"github.com/lockstorm/lockstorm/internal/suites/gate"
+	"github.com/lockstorm/lockstorm/internal/suites/plan"
+)
+
+// suiteView shows how a suite goes: on a terminal a live line with what runs and how long it will take,
+// and a line for what is not as expected; elsewhere one line a run.
+type suiteView struct {
+	*view
+
+	state   sync.Mutex
+	running []string
+	last    gate.Event
+	odd     int
+	ends    time.Time // as far as one can tell
+}
+
+func newSuiteView(st State) *suiteView { return &suiteView{view: newView(st)} }
+
+func (v *suiteView) event(e gate.Event) {
+	name := fmt.Sprintf("%s seed %d", e.Cell.Name, e.Seed)
+	v.state.Lock()
+	if e.Outcome == nil {
+		v.running = append(v.running, name)
+	} else {
+		v.running = slices.DeleteFunc(v.running, func(n string) bool { return n == name })
+	}
+	v.last, v.ends = e, time.Now().Add(e.Left)
+	good := e.Outcome == nil || e.Outcome.Status == gate.Expected
+	if !good && !e.Again {
+		v.odd++
+	}
+	v.state.Unlock()
+	if e.Outcome != nil && (!v.terminal || !good) {
+		v.line("%4d of %d  %s  %s", e.Done, e.All, e, e.Outcome.Took.Round(100*time.Millisecond))
+	}
+	v.show()
+}
+
+// begin keeps the live line up to date until the function is called that it returns.
+func (v *suiteView) begin() (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				v.show()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done); <-ended; v.close() }
+}
+
+func (v *suiteView) show() {
+	if !v.terminal {
+		return
+	}
+	v.state.Lock()
+	text := fmt.Sprintf("%d of %d runs finished, %d with an unexpected outcome, about %v remaining; running now: %s", v.last.Done, v.last.All, v.odd,
+		max(time.Until(v.ends), 0).Round(time.Second), strings.Join(v.running, ", "))
+	v.state.Unlock()
+	v.status(text)
+}
+
+// cellCount is how much a suite is.
+type cellCount struct{ cells, controls, skipped, runs int }
+
+func countCells(cells []plan.Cell) (n cellCount) {
+	for _, c := range cells {
+		switch {
+		case c.Control:
+			n.controls++
+		default:
+			n.cells++
+		}
+		if c.Skip != "" {
+			n.skipped++
+		} else {
+			n.runs += len(c.Seeds)
+		}
+	}
+	return n
+}
+
+// String counts cells and controls, as the verdict of a suite does.
+func (n cellCount) String() string {
+	text := Plural(n.cells, "cell") + " and " + Plural(n.controls, "control")
+	if n.skipped > 0 {
+		text += fmt.Sprintf(" (%d skipped)", n.skipped)
+	}
+	return text
+}
+
+// Plural is a number of things.
+func Plural(n int, one string) string { return checker.Count(n, one) }
+
+// listCells prints the cells of a suite.
+func (a *App) listCells(cells []plan.Cell, r *gate.Runner) error {
+	w := tabwriter.NewWriter(a.st.Stdout, 0, 0, 2, ' ', 0)
+	for _, c := range cells {
+		what := gate.Wanted(c.Expect)
+		if c.Control {
+			what = "control: " + what
+		}
+		if c.Skip != "" {
+			what = "skipped: " + c.Skip
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Name, Plural(len(c.Seeds), "seed"), what, matrix.Verbed(gate.CommandOf(c.Case)))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	n := countCells(cells)
+	fmt.Fprintf(a.st.Stdout, "\n%s, %s; estimated time on this machine: about %v\n", n, Plural(n.runs, "run"), r.Estimate(cells).Round(time.Second))
+	return nil
+}
+
+// summarizeSuite prints what is not as expected, and how long it took.
+func (a *App) summarizeSuite(r *gate.Results, asJSON bool) error {
+	if asJSON {
+		return a.PrintJSON(r)
+	}
+	w := a.st.Stdout
+	for _, j := range r.Cells {
+		if j.Status.Code() == 0 && (!j.Control || j.Status == gate.Expected) {
+			continue
+		}
+		fmt.Fprintf(w, "%s: %s\n", a.st.Style.Status(j.Status.Code(), string(j.Status)), j.Name)
+		for _, why := range j.Why {
+			fmt.Fprintf(w, "%s\n", a.st.Style.Wrap("    "+reports.Visible(why, ""), 6))
+		}
+		fmt.Fprintf(w, "    %s %s\n", a.st.Name, matrix.Verbed(j.Line()))
+	}
+	if r.Baseline != nil {
+		fmt.Fprintln(w, strings.Join(r.Baseline.Lines(), "\n"))
+	}
+	if r.Compare && r.Answer != nil {
+		for _, l := range r.Answer.Locks {
+			fmt.Fprintf(w, "group %d  %s\n", l.Group, l.Sentence)
+		}
+	}
+	if again := r.Again(); len(again) > 0 {
+		fmt.Fprintf(w, "retried runs: %s\n", strings.Join(again, ", "))
+	}
+	if p := r.Providers(); p != "" {
+		fmt.Fprintf(w, "number of runs for each provider (the way in which lockstorm gets its servers): %s\n", p)
+	}
+	if r.Wall > 0 {
+		fmt.Fprintf(w, "finished in %v; the runs took %v in total, on average %.1f runs in parallel on %d processors\n", r.Wall.Round(100*time.Millisecond), r.Work.Round(100*time.Millisecond), r.Parallel(), r.CPUs)
+	}
+	return nil
+}
+
+// tellCI speaks to the CI service where it says that it is one: annotations, and a summary of the step.
+func (a *App) tellCI(r *gate.Results, out string, asJSON bool) error {
+	env := a.st.Env
+	if env == nil {
+		return nil
+	}
+	w := a.st.Stdout
+	if asJSON { // which is one document; commands of a workflow are read from both
+		w = a.st.Stderr
+	}
+	if env("GITHUB_ACTIONS") == "true" {
+		for _, j := range r.Cells {
+			if j.Status.Code() == 0 {
+				continue
+			}
+			level := "error"
+			if j.Status.Code() == 2 {
+				level = "warning"
+			}
+			fmt.Fprintf(w, "::%s title=%s::%s\n", level, annotation("lockstorm: "+j.Name, true), annotation(string(j.Status)+": "+strings.Join(j.Why, "\n")+"\n"+a.st.Name+" "+matrix.Verbed(j.Line()), false))
+		}
+	}
+	path := env("GITHUB_STEP_SUMMARY")
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("cannot write the summary of the CI step: %w", err)
+	}
+	err = matrix.Markdown(f, r.Table(out, out), false)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// annotation escapes a text as the commands of a workflow want it.
+func annotation(s string, property bool) string {
+	s = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+	if property {
+		s = strings.NewReplacer(":", "%3A", ",", "%2C").Replace(s)
+	}
+	return s
+}
+
+func marshal(v any) ([]byte, error) {
+	b, err := json.MarshalIndent(v, "", " ")
+	return append(b, '\n'), err
+}

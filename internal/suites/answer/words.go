@@ -1,0 +1,172 @@
+package answer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/internal/suites/tally"
+)
+
+// sentence is the lock in a few sentences, made of its figures.
+func (l Lock) sentence() string {
+	if l.Runs == 0 {
+		return strings.Join(append([]string{l.Name + " was not measured."}, l.untried()...), " ")
+	}
+	parts := []string{l.Name + " " + l.survived() + "."}
+	parts = append(parts, l.violations()...)
+	parts = append(parts, l.losses()...)
+	parts = append(parts, l.blocks()...)
+	if l.Recovery != nil {
+		parts = append(parts, "After a fault, it took "+typical(With("recovery.median", l.Recovery))+" until the lock was granted again.")
+	}
+	return strings.Join(append(parts, l.untried()...), " ")
+}
+
+// typical says of a value with its interval that it is a median.
+func typical(with string) string {
+	if value, interval, ok := strings.Cut(with, " ("); ok {
+		return value + " (median; " + interval
+	}
+	return with + " (median)"
+}
+
+func (l Lock) survived() string {
+	faults := slices.DeleteFunc(slices.Clone(l.Survived), func(f string) bool { return f == idle })
+	switch {
+	case len(l.Violated) == 0 && len(faults) > 0:
+		return fmt.Sprintf("survived all tested faults (%s): the lock broke no promise in %s (with 95 %% confidence, the lock breaks a promise in at most %s of such runs)", join(faults), runs(l.Runs), Text("violating.runs", l.Rate.High))
+	case len(l.Violated) == 0:
+		return fmt.Sprintf("kept its promises in %s (no faults were injected)", runs(l.Runs))
+	case len(faults) == 0:
+		return "survived none of the tested faults"
+	}
+	return "survived " + join(faults)
+}
+
+// cures are what helps against a violation.
+var cures = map[suite.Word]string{
+	suite.Inherent: "every lock whose grants can end without a release allows this violation, and the remedy is a fence",
+	suite.Defect:   "this violation is a defect: the remedy is to fix the lock, or to use another lock or topology",
+	suite.Blocks:   "no client got the lock again, and the remedy is a lease or another lock",
+}
+
+// violations tells the faults under which promises were broken, by how bad it was.
+func (l Lock) violations() (out []string) {
+	for _, w := range []suite.Word{suite.Defect, suite.Blocks, suite.Inherent} {
+		var faults []string
+		for _, v := range l.Violated {
+			if v.Word != w {
+				continue
+			}
+			name := v.Fault
+			if name == idle {
+				name = "no fault at all"
+			}
+			faults = append(faults, fmt.Sprintf("%s (%d of %s)", name, v.Violating, runs(v.Runs)))
+		}
+		if len(faults) > 0 {
+			out = append(out, "The lock broke a promise under "+join(faults)+": "+cures[w]+".")
+		}
+	}
+	return out
+}
+
+func (l Lock) losses() (out []string) {
+	if l.Plain != nil {
+		out = append(out, "Without a fence, "+loss(l.Plain, l.PlainShare, l.PlainUnseen, "lost-updates.plain.percent")+".")
+	}
+	switch {
+	case l.Fenced == nil && l.Plain != nil && l.Plain.Value > 0:
+		out = append(out, "Fencing was not measured, because this backend issues no fencing tokens.")
+	case l.Fenced != nil:
+		text := "With a fence, " + loss(l.Fenced, l.FencedShare, l.FencedUnseen, "lost-updates.fenced.percent")
+		if l.Refused != nil && l.Refused.Value > 0 {
+			text += fmt.Sprintf(", and the fence refused %s", count(l.Refused.Value, "stale request"))
+		}
+		out = append(out, text+".")
+	}
+	return out
+}
+
+// loss says how many updates were lost, and which share that is of all; and how many were overwritten unseen, where these
+// are more.
+func loss(n, share, unseen *tally.Value, figure string) string {
+	more := ""
+	if unseen != nil && unseen.Value > n.Value {
+		more = fmt.Sprintf("; %.0f were overwritten unseen", unseen.Value)
+	}
+	if n.Value == 0 || share == nil {
+		return "no update was lost" + more
+	}
+	was := "were lost"
+	if n.Value == 1 {
+		was = "was lost"
+	}
+	part, interval, ok := strings.Cut(With(figure, share), " (")
+	if part += " of all updates"; ok {
+		part += " (95 % confidence interval: " + interval
+	}
+	return fmt.Sprintf("%s %s: %s%s", count(n.Value, "update"), was, part, more)
+}
+
+func count(n float64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%.0f %ss", n, what)
+}
+
+func (l Lock) blocks() []string {
+	if l.Blocked > 0 {
+		return []string{fmt.Sprintf("The lock blocked all clients forever in %d of %s.", l.Blocked, runs(l.Runs))}
+	}
+	if l.Orphan != nil && l.Orphan.Value > 0 {
+		return []string{"For up to " + Text("orphan", l.Orphan.Value) + ", no client could get the lock, although no client believed that it held the lock."}
+	}
+	return nil
+}
+
+// untried is what nothing is known of.
+func (l Lock) untried() (out []string) {
+	if len(l.Skipped) > 0 {
+		out = append(out, "The lock was not tested under "+join(l.Skipped)+".")
+	}
+	switch {
+	case l.Open == 1:
+		out = append(out, "1 run was inconclusive.")
+	case l.Open > 1:
+		out = append(out, runs(l.Open)+" were inconclusive.")
+	}
+	return out
+}
+
+func runs(n int) string {
+	if n == 1 {
+		return "1 run"
+	}
+	return fmt.Sprintf("%d runs", n)
+}
+
+func join(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// Text is a number of a figure for people.
+func Text(figure string, v float64) string {
+	f, _ := tally.Find(figure)
+	return f.Text(v)
+}
+
+// With is a value of a figure with its interval for people; a dash where the figure was not measured.
+func With(figure string, v *tally.Value) string {
+	if v == nil {
+		return "-"
+	}
+	f, _ := tally.Find(figure)
+	return f.With(*v)
+}

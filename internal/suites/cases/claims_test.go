@@ -1,0 +1,55 @@
+package own
+
+import (
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker/checks"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// Every claim has runs that are possible, a text and a source; no number is there twice.
+func TestClaims(t *testing.T) {
+	if err := suite.Validate(harness.New(stores.All()...), ClaimCases()...); err != nil {
+		t.Error(err)
+	}
+	seen := map[int]bool{}
+	for _, c := range Claims() {
+		if seen[c.Number] || c.Text == "" || c.Articles == "" || len(c.Runs) == 0 {
+			t.Errorf("claim %d: %+v", c.Number, c)
+		}
+		seen[c.Number] = true
+		for _, r := range c.Runs {
+			if err := r.Claimed.Validate(checks.Default()); err != nil {
+				t.Errorf("%s: what is claimed: %v", r.Name, err)
+			}
+		}
+	}
+	for n := 1; n <= 42; n++ {
+		if !seen[n] {
+			t.Errorf("claim %d is missing", n)
+		}
+	}
+}
+
+// The verdict is that of the runs, and open until all of them were made.
+func TestClaimVerdicts(t *testing.T) {
+	c := Claim{Number: 7, Runs: []ClaimRun{{}, {}}}
+	yes, no := Answer{Claim: 7, Supports: true}, Answer{Claim: 7}
+	for _, tc := range []struct {
+		answers []Answer
+		want    ClaimVerdict
+	}{
+		{nil, Open},
+		{[]Answer{yes}, Open},
+		{[]Answer{yes, {Claim: 8}}, Open},
+		{[]Answer{yes, yes}, Stands},
+		{[]Answer{no, no}, Falls},
+		{[]Answer{yes, no}, InPart},
+	} {
+		if got := c.Judged(tc.answers); got != tc.want {
+			t.Errorf("%v: %s, want %s", tc.answers, got, tc.want)
+		}
+	}
+}

@@ -1,0 +1,247 @@
+package gate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/internal/suites/plan"
+	"github.com/lockstorm/lockstorm/internal/suites/tally"
+)
+
+// Judged is what a cell came to.
+type Judged struct {
+	Name      string                 `json:"name"`
+	Text      string                 `json:"text"`
+	Row       string                 `json:"row"`
+	Column    string                 `json:"column"`
+	Control   bool                   `json:"control,omitempty"`
+	Chosen    bool                   `json:"chosen,omitempty"` // its runs were chosen for what they show: by a search, or to be repeated
+	Status    Status                 `json:"status"`
+	Word      suite.Word             `json:"word,omitempty"` // the worst of its runs; empty: nobody can tell
+	Expected  suite.Expectation      `json:"expected"`
+	Failed    map[string]int         `json:"failed,omitempty"`    // required checks, and in how many runs
+	FailedAs  map[string]int         `json:"failed_as,omitempty"` // the same by check and class, as "ownership (defect)"
+	Why       []string               `json:"why,omitempty"`       // it is not as expected, or not run
+	Deviates  []suite.Deviation      `json:"deviates,omitempty"`  // in what: a baseline knows these
+	AsIt      int                    `json:"as_expected"`         // runs
+	Of        int                    `json:"of"`                  // runs
+	TTL       time.Duration          `json:"ttl_ns,omitempty"`
+	Command   string                 `json:"command"`
+	Again     string                 `json:"again,omitempty"` // the command of the run that Why tells first
+	Figures   map[string]tally.Value `json:"figures,omitempty"`
+	NoneIn    float64                `json:"none_in,omitempty"` // the highest chance of a violation for an exposure, where there was none
+	Broken    []string               `json:"thresholds_missed,omitempty"`
+	Runs      []Outcome              `json:"runs,omitempty"`
+	Exposures int64                  `json:"exposures"`
+
+	remarks []remark
+}
+
+// remark is one reason why a cell is not as expected.
+type remark struct {
+	status Status
+	why    string
+	of     []suite.Deviation
+	run    *Outcome // that it is about; nil: the cell
+}
+
+func (r remark) quoted() *Quoted {
+	if r.run == nil {
+		return nil
+	}
+	return r.run.Quoted
+}
+
+// Line is the command that shows again what is told first of a cell that is not as expected, with its seed;
+// of a cell that is, the command of all its runs.
+func (j Judged) Line() string { return cmp.Or(j.Again, j.Command) }
+
+// Samples are what its runs measured that came to an answer.
+func (j Judged) Samples() []tally.Sample { return samples(j.Runs) }
+
+// Sample is what one run measured.
+func (o Outcome) Sample() tally.Sample {
+	s := tally.Sample{Stats: checker.Figures{}, Length: o.Length}
+	for name, v := range o.Stats {
+		s.Stats[name] = v
+	}
+	if o.Exit == harness.ExitPass || o.Exit == harness.ExitViolation {
+		s.Stats[tally.Violated] = int64(o.Exit)
+	}
+	return s
+}
+
+func samples(runs []Outcome) (out []tally.Sample) {
+	for _, o := range runs {
+		if o.Stats != nil && o.Status != Inconclusive {
+			out = append(out, o.Sample())
+		}
+	}
+	return out
+}
+
+func judgeCell(c plan.Cell, runs []Outcome, least int64) Judged {
+	j := Judged{
+		Name: c.Name, Text: c.Text, Row: c.Row, Column: c.Column, Control: c.Control, Chosen: c.Search != nil || c.Trial != nil, Expected: c.Expect, TTL: cmp.Or(c.Run.TTL, time.Second),
+		Command: CommandOf(c.Case), Runs: runs, Of: max(len(c.Seeds), len(runs)), Status: Expected,
+	}
+	if c.Skip != "" {
+		j.Status, j.Why = Skipped, []string{c.Skip}
+		return j
+	}
+	j.runs(c)
+	j.figures(c, least)
+	j.thresholds(c)
+	j.settle()
+	return j
+}
+
+// say adds a reason why the cell is not as expected.
+func (j *Judged) say(s Status, of []suite.Deviation, format string, args ...any) {
+	j.remarks = append(j.remarks, remark{status: s, why: fmt.Sprintf(format, args...), of: of})
+	j.Status = worst(j.Status, s)
+}
+
+// settle makes the status and the words of the remarks: those that made the status first, and among them by
+// the finding that they quote.
+func (j *Judged) settle() {
+	slices.SortStableFunc(j.remarks, func(a, b remark) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.status), slices.Index(order, b.status)), compareQuoted(a.quoted(), b.quoted()))
+	})
+	j.Status, j.Why, j.Deviates, j.Again = Expected, nil, nil, ""
+	if len(j.remarks) > 0 && j.remarks[0].run != nil && j.remarks[0].status != Expected {
+		j.Again = j.remarks[0].run.Command
+	}
+	for _, r := range j.remarks {
+		j.Status = worst(j.Status, r.status)
+
+		if !slices.Contains(j.Why, r.why) {
+			j.Why = append(j.Why, r.why)
+		}
+		for _, d := range r.of {
+			if !slices.Contains(j.Deviates, d) {
+				j.Deviates = append(j.Deviates, d)
+			}
+		}
+	}
+}
+
+// runs gathers what the runs say: the worst word, and why they are not as expected. One that passes where a
+// violation is expected is no surprise as long as another seed shows what is wrong.
+func (j *Judged) runs(c plan.Cell) {
+	for _, o := range j.Runs {
+		if o.Status == Expected {
+			j.AsIt++
+		}
+	}
+	if missing := len(c.Seeds) - seedsOf(j.Runs); missing > 0 {
+		j.say(NotRun, nil, "no run was made for %d of %s", missing, plural(len(c.Seeds), "seed"))
+	}
+	for _, o := range j.Runs {
+		if o.Word != "" && o.Status != Inconclusive {
+			j.Word = suite.Worse(j.Word, o.Word)
+			j.fails(o)
+		}
+		status, of := o.Status, o.Deviates
+		switch {
+		case status == Expected:
+			continue
+		case status == Passed && j.AsIt > 0:
+			status, of = Expected, nil
+		}
+		why := o.why()
+		if o.Host {
+			why += " (the host disturbed the run)"
+		}
+		j.say(status, of, "seed %d: %s", o.Seed, why)
+		j.remarks[len(j.remarks)-1].run = &o
+	}
+}
+
+func seedsOf(runs []Outcome) int {
+	seen := map[uint64]bool{}
+	for _, o := range runs {
+		seen[o.Seed] = true
+	}
+	return len(seen)
+}
+
+// fails counts the required checks that fail, and by the classes of what they found.
+func (j *Judged) fails(o Outcome) {
+	for name, c := range o.Checks {
+		if !c.Required || c.Verdict != checker.Fail {
+			continue
+		}
+		if j.Failed == nil {
+			j.Failed, j.FailedAs = map[string]int{}, map[string]int{}
+		}
+		j.Failed[name]++
+		for _, class := range c.Certain {
+			j.FailedAs[suite.Deviation{Check: name, Class: class}.String()]++
+		}
+	}
+}
+
+// figures are those that the runs measured. A cell of faults that never struck shows nothing, nor does one whose
+// clients never changed the data that they were to keep.
+func (j *Judged) figures(c plan.Cell, least int64) {
+	all := j.Samples()
+	j.Figures = map[string]tally.Value{}
+	for _, f := range tally.Figures() {
+		if v, ok := f.Over(all); ok {
+			j.Figures[f.Name] = v
+		}
+	}
+	j.Exposures = int64(j.Figures["exposures"].Value)
+	if j.Word == suite.Safe && j.Exposures > 0 {
+		j.NoneIn = tally.NoneIn(j.Exposures)
+	}
+	if updates, measured := j.Figures["updates"]; measured && updates.Value == 0 && j.Word == suite.Safe && j.Status == Expected && judges(c) {
+		j.say(Inconclusive, nil, "no update of the data was acknowledged (grants of the lock: %.0f), so the data checks had nothing to judge", j.Figures["grants"].Value)
+	}
+	least = max(least, 1)
+	if shows(c) && len(all) > 0 && j.Exposures < least && j.Status == Expected {
+		j.say(Inconclusive, nil, "too few faults took effect for a verdict: %d (the suite needs at least %d)", j.Exposures, least)
+	}
+}
+
+// shows reports whether a cell is to show what faults do.
+func shows(c plan.Cell) bool {
+	return slices.ContainsFunc(c.Run.Nemesis, func(n string) bool { return n != "none" }) && judges(c)
+}
+
+// judges reports whether a cell wants a verdict.
+func judges(c plan.Cell) bool { return !slices.Contains(c.Expect.Exit, harness.ExitUnknown) }
+
+func (j *Judged) thresholds(c plan.Cell) {
+	all := j.Samples()
+	if len(all) == 0 {
+		return // what became of its runs says it
+	}
+	for _, t := range c.Thresholds {
+		got, holds, err := t.Holds(all, j.TTL)
+		switch {
+		case errors.Is(err, tally.ErrNotMeasured):
+			j.say(Inconclusive, nil, "the threshold %s cannot be tested: %v", t.Text, err)
+		case !holds && t.Figure.Timed() && slices.ContainsFunc(j.Runs, busyRun):
+			j.say(Inconclusive, nil, "the threshold %s is not met (measured: %s), but the host was too busy for reliable times: run the suite again while the host is idle", t.Text, t.Figure.With(got))
+		case !holds:
+			j.Broken = append(j.Broken, t.Text)
+			j.say(Missed, []suite.Deviation{{Threshold: t.Text}}, "the threshold %s is not met (measured: %s)", t.Text, t.Figure.With(got))
+		}
+	}
+}
+
+// busyRun reports whether the host was busy in a run: its times say nothing of the lock then.
+func busyRun(o Outcome) bool { return o.Stats["host_busy_ns"] > int64(o.Length)/suite.HostBusy }
+
+// shown reports whether a cell came to an answer.
+func (j Judged) shown() bool {
+	return len(j.Runs) > 0 && !slices.Contains([]Status{Broken, Inconclusive, NotRun, Skipped}, j.Status)
+}

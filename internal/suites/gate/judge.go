@@ -1,0 +1,218 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/suites/answer"
+	"github.com/lockstorm/lockstorm/internal/suites/plan"
+)
+
+// Results are what a suite came to: results.json of its directory. docs/suite.md describes it.
+type Results struct {
+	Schema      int               `json:"schema"`
+	Name        string            `json:"name"`
+	Doc         string            `json:"doc,omitempty"`
+	Verdict     string            `json:"verdict"` // in words
+	ExitCode    int               `json:"exit_code"`
+	Interrupted bool              `json:"interrupted,omitempty"`
+	Started     time.Time         `json:"started"`
+	Wall        time.Duration     `json:"wall_ns,omitempty"` // in which something ran; 0: on several machines
+	Work        time.Duration     `json:"work_ns"`           // of all attempts, one after the other
+	CPUs        int               `json:"cpus"`
+	Program     string            `json:"program,omitempty"` // that runs its commands
+	Version     string            `json:"version"`
+	Versions    map[string]string `json:"versions,omitempty"` // of servers and libraries
+	Shards      []string          `json:"shards,omitempty"`
+	Replaced    map[string]string `json:"replaced,omitempty"`
+	Counts      map[Status]int    `json:"counts"`             // cells, controls left out
+	Lacks       []string          `json:"lacks,omitempty"`    // required coverage that was not shown
+	Controls    []string          `json:"controls,omitempty"` // that misbehave
+	Baseline    *Against          `json:"baseline,omitempty"`
+	Compare     bool              `json:"compare,omitempty"` // nothing is expected of its locks
+	Deviations  bool              `json:"deviations"`        // its cells say in what they deviate: earlier ones did not
+	Answer      *answer.Answer    `json:"answer,omitempty"`  // which lock: a row for each
+	Cells       []Judged          `json:"cells"`
+}
+
+// Again are the runs that were made more than once, each with its last attempt.
+func (r *Results) Again() (out []string) {
+	for _, j := range r.Cells {
+		for _, o := range j.Runs {
+			if o.Attempt > 0 {
+				out = append(out, fmt.Sprintf("%s seed %d (%d attempts)", j.Name, o.Seed, o.Attempt+1))
+			}
+		}
+	}
+	return out
+}
+
+// Providers says how many runs had their servers from whom, as "process 28, container 2".
+func (r *Results) Providers() string {
+	runs := map[string]int{}
+	for _, j := range r.Cells {
+		for _, o := range j.Runs {
+			if o.Provider != "" {
+				runs[o.Provider]++
+			}
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(runs), func(a, b string) int {
+		return cmp.Or(cmp.Compare(runs[b], runs[a]), cmp.Compare(a, b))
+	})
+	for i, n := range names {
+		names[i] = fmt.Sprintf("%s %d", n, runs[n])
+		if n == cluster.NoServers {
+			names[i] = fmt.Sprintf("runs without servers %d", runs[n])
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Judge says what became of every cell, and of the suite.
+func (s *Suite) Judge() (*Results, error) {
+	r := &Results{
+		Schema: Schema, Name: s.Name, Doc: s.Doc, Interrupted: s.Interrupted, Started: s.Started, Wall: s.wall(), CPUs: s.CPUs, Program: cmp.Or(s.Program, program), Version: s.Version,
+		Replaced: s.Replaced, Compare: s.Compare, Deviations: true, Counts: map[Status]int{}, Versions: map[string]string{},
+	}
+	if s.Shard != "" {
+		r.Shards = strings.Split(s.Shard, " ")
+	}
+	var cells []plan.Cell
+	for _, d := range s.Cells {
+		c, err := d.Cell()
+		if err != nil {
+			return nil, err
+		}
+		j := judgeCell(c, s.last(c.Name), s.Required.Exposures)
+		r.Cells = append(r.Cells, j)
+		if !j.Control {
+			r.Counts[j.Status]++
+		}
+		for _, o := range j.Runs {
+			for name, v := range o.Servers {
+				r.Versions[name] = v
+			}
+		}
+		cells = append(cells, c)
+	}
+	for _, o := range s.Outcomes {
+		r.Work += o.Took
+	}
+	r.Answer = r.choice()
+	if s.merged || len(absent(s.Shard)) == 0 { // a shard alone has not the cells to show what the whole must
+		r.Lacks = r.lacking(s.Required, cells)
+	}
+	r.Lacks = append(r.Lacks, s.Missing...)
+	r.conclude()
+	return r, nil
+}
+
+// lacking is the required coverage of which no cell came to an answer. cells and what they came to are in
+// the same order.
+func (r *Results) lacking(want plan.Required, cells []plan.Cell) (out []string) {
+	shown := func(backend, nemesis string) bool {
+		for i, c := range cells {
+			if !c.Control && r.Cells[i].shown() && c.Covers(cmp.Or(r.Replaced[backend], backend), nemesis) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, b := range want.Backends {
+		if !shown(b, "") {
+			out = append(out, "backend "+b)
+		}
+	}
+	for _, n := range want.Nemeses {
+		if !shown("", n) {
+			out = append(out, "nemesis "+n)
+		}
+	}
+	return out
+}
+
+// conclude is the exit code and the verdict in words. A control that misbehaves stands above all: then no
+// verdict counts. A suite of which nothing was judged is inconclusive, whatever the reason.
+func (r *Results) conclude() {
+	all := Expected
+	r.Controls = nil
+	for _, j := range r.Cells {
+		switch {
+		case !j.Control:
+			all = worst(all, j.Status)
+		case slices.Contains([]Status{Worse, Passed, Missed, Broken}, j.Status):
+			r.Controls = append(r.Controls, j.Name)
+		case j.Status != Expected:
+			all = worst(all, Inconclusive)
+		}
+	}
+	if len(r.Lacks) > 0 || r.nothing() != "" {
+		all = worst(all, Inconclusive)
+	}
+	r.ExitCode = all.Code()
+	r.Verdict = r.sentence()
+	switch {
+	case len(r.Controls) > 0:
+		r.ExitCode = harness.ExitEnvironment
+		r.Verdict = "controls (runs with a known outcome) had an unexpected outcome: " + strings.Join(r.Controls, ", ") + "; so the verdicts of this suite do not count"
+	case r.Interrupted:
+		r.ExitCode = harness.ExitInterrupted
+		r.Verdict = "the suite was interrupted: the finished runs are kept and judged; " + r.Verdict
+	}
+}
+
+// nothing says why nothing was judged; empty where something was. A shard that has none of the cells is none
+// the worse for it: merge asks for them all.
+func (r *Results) nothing() string {
+	switch {
+	case slices.ContainsFunc(r.Cells, func(j Judged) bool { return !j.Control && j.Status != Skipped }):
+		return ""
+	case slices.ContainsFunc(r.Cells, func(j Judged) bool { return !j.Control }):
+		return "nothing was judged: every cell (a lock under a fault) was skipped"
+	case len(r.Shards) == 1 && len(r.Lacks) == 0:
+		return ""
+	}
+	return "nothing was judged: the suite has no cells"
+}
+
+// sentence counts the cells.
+func (r *Results) sentence() string {
+	var parts []string
+	total := 0
+	for _, s := range order {
+		if n := r.Counts[s]; n > 0 {
+			total += n
+			word := string(s)
+			if r.Compare && s == Expected {
+				word = "measured" // nothing was expected of it
+			}
+			parts = append(parts, fmt.Sprintf("%d %s", n, word))
+		}
+	}
+	text := plural(total, "cell")
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	if why := r.nothing(); why != "" {
+		text += "; " + why
+	}
+	if len(r.Lacks) > 0 {
+		text += "; the suite did not reach the required coverage: " + strings.Join(r.Lacks, ", ")
+	}
+	return text
+}
+
+// plural is a number of things.
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}

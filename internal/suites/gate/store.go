@@ -1,0 +1,254 @@
+package gate
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/internal/explore/search"
+	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/internal/suites/plan"
+	"github.com/lockstorm/lockstorm/internal/suites/tally"
+)
+
+// Files of a suite's directory.
+const (
+	DefinitionFile = "suite.json"
+	ResultsFile    = "results.json"
+	OutcomeFile    = "outcome.json" // in the directory of a run
+	runsDir        = "runs"
+)
+
+// program is that of suites that do not say it.
+const program = "lockstorm"
+
+// Schema is the version of suite.json and of a suite's results.json.
+const Schema = 1
+
+// Definition is what a suite is made of, as it is stored before anything runs.
+type Definition struct {
+	Schema   int               `json:"schema"`
+	Name     string            `json:"name"`
+	Doc      string            `json:"doc,omitempty"`
+	Source   string            `json:"source"`            // the text of the suite file
+	Program  string            `json:"program,omitempty"` // that runs its commands
+	Version  string            `json:"version"`
+	Started  time.Time         `json:"started"`
+	CPUs     int               `json:"cpus"`
+	Shard    string            `json:"shard,omitempty"`
+	Replaced map[string]string `json:"replaced,omitempty"`
+	Required plan.Required     `json:"required"`
+	Cells    []Defined         `json:"cells"`
+	Whole    []string          `json:"whole,omitempty"`     // all cells of the suite of which this is a shard
+	WholeSum string            `json:"whole_sum,omitempty"` // their fingerprint, seeds and all
+	Compare  bool              `json:"compare,omitempty"`   // its locks are compared, and nothing is expected of them
+}
+
+// Defined is a cell as it is stored.
+type Defined struct {
+	Case       suite.Case `json:"case"`
+	Row        string     `json:"row"`
+	Column     string     `json:"column"`
+	Seeds      []uint64   `json:"seeds"`
+	Thresholds []string   `json:"thresholds,omitempty"`
+	Control    bool       `json:"control,omitempty"`
+	Skip       string     `json:"skip,omitempty"`
+	Place      int        `json:"place"` // among the cells of the whole suite
+}
+
+// Define makes cells storable.
+func Define(cells []plan.Cell) []Defined {
+	out := make([]Defined, len(cells))
+	for i, c := range cells {
+		out[i] = Defined{Case: c.Case, Row: c.Row, Column: c.Column, Seeds: c.Seeds, Control: c.Control, Skip: c.Skip, Place: c.Place}
+		for _, t := range c.Thresholds {
+			out[i].Thresholds = append(out[i].Thresholds, t.Text)
+		}
+	}
+	return out
+}
+
+// Cell is a stored one as it was.
+func (d Defined) Cell() (plan.Cell, error) {
+	c := plan.Cell{Case: d.Case, Row: d.Row, Column: d.Column, Seeds: d.Seeds, Control: d.Control, Skip: d.Skip, Place: d.Place}
+	for _, text := range d.Thresholds {
+		t, err := tally.ParseThreshold(text)
+		if err != nil {
+			return c, err
+		}
+		c.Thresholds = append(c.Thresholds, t)
+	}
+	return c, nil
+}
+
+// RunDir is the directory of a run below that of the suite.
+func RunDir(cell string, seed uint64, attempt int) string {
+	name := fmt.Sprintf("seed-%d", seed)
+	if attempt > 0 {
+		name += fmt.Sprintf("-again-%d", attempt)
+	}
+	return filepath.Join(runsDir, filepath.FromSlash(cell), name)
+}
+
+// Suite is a definition with the outcomes that there are.
+type Suite struct {
+	Definition
+
+	Outcomes []Outcome
+	Missing  []string // cells that no part of it has
+	merged   bool     // it was put together, and what it lacks is missing
+	// Interrupted says that it was stopped; Dir that it is stored there.
+	Interrupted bool
+	Dir         string
+	// Share is the corpus of a search that other searches of its cell share; nil: each search learns alone.
+	Share func(cell plan.Cell, seed uint64) search.Share
+}
+
+// Load reads a suite from its directory: one that has ended, or one that was killed.
+func Load(dir string) (*Suite, error) {
+	b, err := os.ReadFile(filepath.Join(dir, DefinitionFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is not the directory of a suite: it does not contain the file %s", dir, DefinitionFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &Suite{Dir: dir}
+	if err := json.Unmarshal(b, &s.Definition); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, DefinitionFile), err)
+	}
+	s.Program = cmp.Or(s.Program, program)
+	if s.Schema != Schema {
+		return nil, fmt.Errorf("%s has schema %d, but this version of lockstorm reads only schema %d: use the version of lockstorm that wrote the file", filepath.Join(dir, DefinitionFile), s.Schema, Schema)
+	}
+	for _, c := range s.Cells {
+		for _, seed := range c.Seeds {
+			if err := s.loadRun(c.Case.Name, seed); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return s, nil
+}
+
+// loadRun reads the attempts of one run; the last one counts, and all are kept.
+func (s *Suite) loadRun(cell string, seed uint64) error {
+	for attempt := 0; ; attempt++ {
+		dir := RunDir(cell, seed, attempt)
+		path := filepath.Join(s.Dir, dir, OutcomeFile)
+		b, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var o Outcome
+		if err := json.Unmarshal(b, &o); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		o.Dir = dir
+		s.Outcomes = append(s.Outcomes, o)
+	}
+}
+
+// last are the outcomes of a cell that count, by seed: of each the last attempt, unless an earlier one was not disturbed and is
+// worse; of a cell that several machines have run those of all.
+func (s *Suite) last(cell string) []Outcome {
+	var out []Outcome
+	for _, o := range s.Outcomes {
+		if o.Cell != cell {
+			continue
+		}
+		earlier := -1
+		for i := range out {
+			if o.Attempt > 0 && out[i].Seed == o.Seed {
+				earlier = i
+			}
+		}
+		switch {
+		case earlier < 0:
+		case o.Counts(&out[earlier]):
+			out[earlier] = o
+			continue
+		default:
+			continue
+		}
+		out = append(out, o)
+	}
+	slices.SortStableFunc(out, func(a, b Outcome) int { return cmp.Compare(a.Seed, b.Seed) })
+	return out
+}
+
+// wall is the time in which any attempt ran, however often the suite was stopped in between. Shards ran on
+// machines of their own: they have none together. Of runs that do not say when they began nobody knows it.
+func (s *Suite) wall() (sum time.Duration) {
+	if strings.Contains(s.Shard, " ") || slices.ContainsFunc(s.Outcomes, func(o Outcome) bool { return o.Began.IsZero() }) {
+		return 0
+	}
+	runs := slices.Clone(s.Outcomes)
+	slices.SortFunc(runs, func(a, b Outcome) int { return a.Began.Compare(b.Began) })
+	var until time.Time
+	for _, o := range runs {
+		begins, ends := o.Began, o.Began.Add(o.Took)
+		if begins.Before(until) {
+			begins = until
+		}
+		if ends.After(begins) {
+			sum, until = sum+ends.Sub(begins), ends
+		}
+	}
+	return sum
+}
+
+// begin stores the definition in a directory that is empty or absent; to go on with one that is there,
+// it must be the same suite.
+func (s *Suite) begin(resume bool) error {
+	entries, err := os.ReadDir(s.Dir)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case len(entries) == 0:
+		if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+			return err
+		}
+		return files.WriteJSON(filepath.Join(s.Dir, DefinitionFile), s.Definition)
+	case !resume:
+		return fmt.Errorf("--out %s is not empty, and runs are never overwritten: use --resume to continue the suite in this directory, or choose a new directory", s.Dir)
+	}
+	before, err := Load(s.Dir)
+	if err != nil {
+		return fmt.Errorf("--resume: %w", err)
+	}
+	if err := sameCells(before.Cells, s.Cells); err != nil {
+		return fmt.Errorf("--resume: %s contains another suite (%w): name a new directory", s.Dir, err)
+	}
+	s.Started, s.Outcomes = before.Started, before.Outcomes
+	return nil
+}
+
+// sameCells compares two definitions.
+func sameCells(a, b []Defined) error {
+	if len(a) != len(b) {
+		return fmt.Errorf("the suite file now has %d cells, but the suite in the directory has %d cells", len(a), len(b))
+	}
+	for i := range a {
+		x, errA := json.Marshal(a[i])
+		y, errB := json.Marshal(b[i])
+		if err := errors.Join(errA, errB); err != nil {
+			return err
+		}
+		if !slices.Equal(x, y) {
+			return fmt.Errorf("the definition of cell %s has changed since the suite was started in this directory", b[i].Case.Name)
+		}
+	}
+	return nil
+}

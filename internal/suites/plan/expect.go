@@ -1,0 +1,224 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/internal/catalog"
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/internal/suites/tally"
+)
+
+// Documented is the outcome that docs/backends.md has for a pair.
+const Documented = "documented"
+
+// rule puts a rule on the cells that it is about; one that is about none is a mistake. Cases of sets
+// bring what is expected of them, and only their own entry of include can change it.
+func (x *expansion) rule(r rule) {
+	var of []*Cell
+	for i := range x.cells {
+		if !x.cells[i].set && x.fits(r.Of, x.cells[i]) {
+			of = append(of, &x.cells[i])
+		}
+	}
+	if len(of) == 0 && len(r.Of) > 0 && !x.partial {
+		x.wrong(r.Of[0].flag.Line, "no cell matches %s%s", r.Of, x.nearest(r.Of))
+	}
+	for _, c := range of {
+		x.expect(r, c)
+	}
+}
+
+// apply puts the rule of an entry of include on its cells.
+func (x *expansion) apply(r rule, cells []Cell) {
+	if len(r.Of) > 0 {
+		x.wrong(r.Of[0].flag.Line, "the key `of` is allowed only in entries of `expect`, not in entries of `include`: remove the key from this entry")
+	}
+	for i := range cells {
+		x.expect(r, &cells[i])
+	}
+}
+
+func (x *expansion) expect(r rule, c *Cell) {
+	if line := r.asks(); line > 0 && x.f.Compares() {
+		x.once(line, "a suite with `compare: true` has no expected outcomes: remove the keys `outcome` and `checks` (the key `thresholds` is allowed)")
+		return
+	}
+	if r.Outcome.Line > 0 {
+		w, err := x.outcome(r.Outcome.Value, c)
+		if err != nil {
+			x.wrong(r.Outcome.Line, "%w", err)
+		}
+		c.Expect = suite.Expectation{Outcome: w} // in place of what a case of a set expects
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Checks)) {
+		if _, err := x.cat.Checks.Get(name); err != nil {
+			x.wrong(r.Checks[name].Line, "%w", err)
+			continue
+		}
+		if err := answer(&c.Expect, name, r.Checks[name].Value); err != nil {
+			x.wrong(r.Checks[name].Line, "%w", err)
+		}
+	}
+	own := c.Name
+	x.thresholds(r.Thresholds, func(d Cell) bool { return d.Name == own })
+}
+
+// outcome reads the word of a cell.
+func (x *expansion) outcome(word string, c *Cell) (suite.Word, error) {
+	if word != Documented {
+		if suite.Word(word).Doc() == "" {
+			return "", fmt.Errorf("unknown outcome %q: choose one of %v or %s", word, suite.Words(), Documented)
+		}
+		return suite.Word(word), nil
+	}
+	backend, _ := catalog.Split(c.Run.Backend)
+	if len(c.Run.Nemesis) != 1 {
+		return "", fmt.Errorf("%s: there is no documented outcome for several faults at once: in place of `documented`, write an outcome, for example outcome: safe", c.Name)
+	}
+	fault, _ := catalog.Split(c.Run.Nemesis[0])
+	w, ok := x.cat.Documented(backend, fault)
+	if !ok {
+		return "", fmt.Errorf("%s: there is no documented outcome for this backend and fault: in place of `documented`, write an outcome, for example outcome: safe", c.Name)
+	}
+	return w, nil
+}
+
+// answer puts what a check must say among what is expected.
+func answer(e *suite.Expectation, check, word string) error {
+	if e.Verdicts == nil {
+		e.Verdicts = map[string]checker.Verdict{}
+	}
+	if e.Classes == nil {
+		e.Classes = map[string]checker.Class{}
+	}
+	e.Verdicts, e.Classes = maps.Clone(e.Verdicts), maps.Clone(e.Classes) // cells share them
+	delete(e.Classes, check)
+	switch word {
+	case "safe":
+		e.Verdicts[check] = checker.Pass
+	case "violated":
+		e.Verdicts[check] = checker.Fail
+	case "inherent", "defect":
+		e.Verdicts[check], e.Classes[check] = checker.Fail, checker.Class(word)
+	case "skipped":
+		e.Verdicts[check] = checker.Skipped
+	case "any":
+		delete(e.Verdicts, check)
+	default:
+		return fmt.Errorf("%s is not a possible expectation for check %s: choose one of safe, violated, inherent, defect, skipped, any", word, check)
+	}
+	return nil
+}
+
+func (x *expansion) thresholds(texts list, of func(Cell) bool) {
+	for _, t := range texts {
+		parsed, err := tally.ParseThreshold(t.Value)
+		if err != nil {
+			x.wrong(t.Line, "%w", err)
+			continue
+		}
+		for i := range x.cells {
+			if of(x.cells[i]) {
+				x.cells[i].Thresholds = append(x.cells[i].Thresholds, parsed)
+			}
+		}
+	}
+}
+
+// coverage looks at whether what must be covered is among the cells.
+func (x *expansion) coverage() {
+	if x.partial {
+		return
+	}
+	for _, b := range x.f.Coverage.Backends {
+		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(b.Value, []string{c.Run.Backend}) }) {
+			x.wrong(b.Line, "`coverage` requires the backend %s, but no cell of the suite has this backend", b.Value)
+		}
+	}
+	for _, n := range x.f.Coverage.Nemeses {
+		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(n.Value, c.Run.Nemesis) }) {
+			x.wrong(n.Line, "`coverage` requires the nemesis %s, but no cell of the suite has this nemesis (fault)", n.Value)
+		}
+	}
+}
+
+func covers(want string, got []string) bool {
+	return slices.ContainsFunc(got, func(g string) bool {
+		name, _ := catalog.Split(g)
+		return g == want || name == want
+	})
+}
+
+// Required is what must have been shown for the suite to count.
+type Required struct {
+	Backends  []string `json:"backends,omitempty"`
+	Nemeses   []string `json:"nemeses,omitempty"`
+	Exposures int64    `json:"exposures,omitempty"` // in each cell with faults
+}
+
+// Required is the coverage that the file asks for.
+func (f *File) Required() Required {
+	var r Required
+	for _, b := range f.Coverage.Backends {
+		r.Backends = append(r.Backends, b.Value)
+	}
+	for _, n := range f.Coverage.Nemeses {
+		r.Nemeses = append(r.Nemeses, n.Value)
+	}
+	r.Exposures, _ = strconv.ParseInt(f.Coverage.Exposures.Value, 10, 64) // valid has looked at it
+	return r
+}
+
+// Covers reports whether a cell is of a backend or a nemesis that coverage names.
+func (c Cell) Covers(backend, nemesis string) bool {
+	return (backend == "" || covers(backend, []string{c.Run.Backend})) && (nemesis == "" || covers(nemesis, c.Run.Nemesis))
+}
+
+// asks is the line of what a rule asks of an outcome or of checks; 0: it asks nothing.
+func (r rule) asks() int {
+	if r.Outcome.Line > 0 {
+		return r.Outcome.Line
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Checks)) {
+		return r.Checks[name].Line
+	}
+	return 0
+}
+
+// once complains of a line once, however many cells it is about.
+func (x *expansion) once(line int, text string) {
+	err := x.f.at(line, errors.New(text))
+	if !slices.ContainsFunc(x.errs, func(e error) bool { return e.Error() == err.Error() }) {
+		x.complain(err)
+	}
+}
+
+// nearest names what a description that matches no cell may have meant.
+func (x *expansion) nearest(of flags) string {
+	for _, v := range of {
+		var have []string
+		for _, c := range x.cells {
+			got, _ := flagOf(c, v.flag.Value)
+			for _, g := range got {
+				bare, _ := catalog.Split(g)
+				have = append(have, bare)
+			}
+		}
+		for _, globs := range v.choices {
+			word := joined(globs)
+			if slices.ContainsFunc(have, func(h string) bool { return matches(word, h) }) {
+				continue
+			}
+			if hint := catalog.DidYouMean(word, have); hint != "" {
+				return " (" + strings.TrimSpace(hint) + ")"
+			}
+		}
+	}
+	return ""
+}

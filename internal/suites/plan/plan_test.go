@@ -1,0 +1,390 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/internal/suites/cases"
+)
+
+func TestMain(m *testing.M) {
+	harness.WorkerMain(harness.New(stores.All()...))
+	os.Exit(m.Run())
+}
+
+func cellsOf(t *testing.T, text string) []Cell {
+	t.Helper()
+	f, err := Read("s.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(cells, func(c Cell) bool { return c.Control })
+}
+
+func named(t *testing.T, cells []Cell, name string) Cell {
+	t.Helper()
+	i := slices.IndexFunc(cells, func(c Cell) bool { return c.Name == name })
+	if i < 0 {
+		t.Fatalf("no cell %s", name)
+	}
+	return cells[i]
+}
+
+const example = `
+name: example
+seeds: 2
+run: {time: 4s, clients: 3}
+axes:
+  backend: [redis-lua, "redsync:setnx-extend=yes"]
+  nemesis: [none, "client-pause:at=before-write", [client-pause, client-kill]]
+  ttl: [500ms, 2s]
+exclude:
+  - {backend: redsync, nemesis: none, ttl: 2s}
+expect:
+  - of: {nemesis: client-pause*}
+    outcome: inherent
+  - of: {nemesis: "client-pause+client-kill", ttl: 2s}
+    outcome: any
+    checks: {ownership: safe, mutual-exclusion: inherent}
+    thresholds: recovery < 5*ttl
+include:
+  - name: more
+    run: {backend: redis-setnx, nemesis: client-kill}
+    outcome: blocks
+    seeds: [7, 9]
+  - {name: last, run: {backend: redis-fenced, nemesis: client-pause, fencing: "on"}, outcome: safe, seeds: [7000]}
+  - cases: published
+    only: [late-del, redlock-*]
+    seeds: 1
+`
+
+// A file says what is run, how often, and what must come of it.
+func TestCells(t *testing.T) {
+	t.Parallel()
+	cells := cellsOf(t, example)
+	if n := len(cells); n != 2*3*2-1+2+1+7 {
+		t.Errorf("%d cells", n)
+	}
+	c := named(t, cells, "redis-lua/client-pause-client-kill/ttl-2s")
+	if got := c.Run.Line(); got != "--backend redis-lua --clients 3 --nemesis client-pause --nemesis client-kill --ttl 2s --time 4s" {
+		t.Error(got)
+	}
+	if c.Row != "redis-lua" || c.Column != "client-pause + client-kill" || !slices.Equal(c.Seeds, []uint64{1, 2}) || len(c.Thresholds) != 1 {
+		t.Errorf("%+v", c)
+	}
+	if c.Expect.Outcome != suite.Any || c.Expect.Verdicts[checker.Ownership] != checker.Pass || c.Expect.Classes[checker.MutualExclusion] != checker.Inherent {
+		t.Errorf("%+v", c.Expect)
+	}
+	if c := named(t, cells, "redsync-setnx-extend-yes/client-pause-at-before-write/ttl-500ms"); c.Expect.Outcome != suite.Inherent || len(c.Expect.Verdicts) > 0 {
+		t.Errorf("%+v", c.Expect)
+	}
+	if c := named(t, cells, "more"); !slices.Equal(c.Seeds, []uint64{7, 9}) || c.Expect.Outcome != suite.Blocks || c.Run.Clients != 3 {
+		t.Errorf("%+v", c)
+	}
+	if c := named(t, cells, "last"); c.Expect.Outcome != suite.Safe || !slices.Equal(c.Seeds, []uint64{7000}) {
+		t.Errorf("a list of one seed is this seed, and a rule for all goes before what a cell says of itself: %+v", c.Expect)
+	}
+	if c := named(t, cells, "late-del"); c.Expect.Verdicts[checker.Ownership] != checker.Fail || !slices.Equal(c.Seeds, []uint64{1}) {
+		t.Errorf("a case of a set has lost what it expects: %+v", c)
+	}
+	if slices.ContainsFunc(cells, func(c Cell) bool { return c.Name == "redsync-setnx-extend-yes/none/ttl-2s" }) {
+		t.Error("an excluded cell is there")
+	}
+}
+
+// What is wrong is named with its line, and the way out.
+var wrong = map[string][]string{
+	"":                       {"is empty", "init"},
+	"name: x\n":              {"neither the key `axes` nor the key `include`"},
+	"nam: x\naxes: {}\n":     {"s.yaml:1: unknown key `nam`"},
+	"axes:\n  backend: [x\n": {"s.yaml:"},
+	"axes: 3\n":              {"s.yaml:1: the value has the wrong form: write flags of lockstorm run"},
+	"axes:\n  backend: redis-lua\n  nemesis: [none, client-pauze]\n":                                                    {"s.yaml:3:", "client-pauze", "did you mean"},
+	"axes:\n  backend: redis-lua\n  nemeses: none\n":                                                                    {"s.yaml:3: unknown key `nemeses`"},
+	"axes:\n  backend: redis-lua\n  seed: 3\n":                                                                          {"s.yaml:3:", "key `seeds`"},
+	"axes:\n  backend: redis-lua\n  ttl: [1s, fast]\n":                                                                  {"s.yaml:3:", "fast"},
+	"axes:\n  backend: []\n":                                                                                            {"s.yaml:2: the key `backend` has no values"},
+	"axes:\n  backend: redis-lua\n  backend: redsync\n":                                                                 {"s.yaml:3:", "appears twice"},
+	"axes:\n  nemesis: none\n":                                                                                          {"s.yaml:2: the key `backend` is missing under `axes`"},
+	"axes:\n  backend: file-flock\n  nemesis: flush\n":                                                                  {"s.yaml:3: file-flock/flush:"},
+	"axes:\n  backend: redis-lua\n  clients: [[1, 2]]\n":                                                                {"s.yaml:3: the key `clients` takes one value"},
+	"seeds: 0\naxes: {backend: redis-lua}\n":                                                                            {"s.yaml:1: seed \"0\""},
+	"seeds: 100000\naxes: {backend: redis-lua}\n":                                                                       {"s.yaml:1:", "at most 1000"},
+	"budget: soon\naxes: {backend: redis-lua}\n":                                                                        {"s.yaml:1: the key `budget` has the value \"soon\""},
+	"missing: maybe\naxes: {backend: redis-lua}\n":                                                                      {"s.yaml:1:", "choose fail or skip"},
+	"axes: {backend: redis-lua}\nexclude:\n  - {nemesis: flap}\n":                                                       {"s.yaml:3: no cell matches `nemesis: flap`"},
+	"axes: {backend: redis-lua}\nexpect:\n  - of: {backend: redsync}\n    outcome: safe\n":                              {"s.yaml:3: no cell matches `backend: redsync`"},
+	"axes: {backend: redis-lua}\nexpect:\n  - of: {colour: red}\n    outcome: safe\n":                                   {"s.yaml:3: unknown key `colour`"},
+	"axes: {backend: redis-lua}\nexpect:\n  - outcome: save\n":                                                          {"s.yaml:3: unknown outcome \"save\""},
+	"axes: {backend: redis-lua}\nexpect:\n  - checks: {mutual-exclusion: maybe}\n":                                      {"s.yaml:3: maybe is not a possible expectation for check mutual-exclusion"},
+	"axes: {backend: redis-lua}\nexpect:\n  - checks: {mutual: safe}\n":                                                 {"s.yaml:3: unknown check \"mutual\""},
+	"axes: {backend: redis-lua}\nthresholds:\n  - acquire.p98 < 1s\n":                                                   {"s.yaml:3:", `did you mean "acquire.p99"?`},
+	"axes: {backend: redis-lua}\ncoverage: {backends: redsync}\n":                                                       {"s.yaml:2: `coverage` requires the backend redsync"},
+	"axes: {backend: redis-lua}\ncoverage: {nemeses: flap}\n":                                                           {"s.yaml:2: `coverage` requires the nemesis flap"},
+	"axes: {backend: redis-lua}\ncoverage: {exposures: none}\n":                                                         {"s.yaml:2: the key `exposures` has the value \"none\""},
+	"include:\n  - cases: everything\n":                                                                                 {"s.yaml:2:", "choose one of"},
+	"include:\n  - cases: published\n    only: late-dell\n":                                                             {"s.yaml:3: the set of cases published has no case named"},
+	"include:\n  - cases: published\n    run: {backend: redis-lua}\n":                                                   {"s.yaml:2: this entry of `include` has both"},
+	"include:\n  - name: x\n":                                                                                           {"s.yaml:2:", "add one of the keys `cases`, `run` and `trial`"},
+	"include:\n  - explore: {for: soon}\n    run: {backend: file-flock}\n":                                              {"s.yaml:2: the key `for` has the value \"soon\": write how long to search"},
+	"include:\n  - explore: {for: 5s, only: meteor}\n    run: {backend: file-flock}\n":                                  {"s.yaml:2: explore: unknown nemesis \"meteor\""},
+	"include:\n  - explore: {fro: 5s}\n    run: {backend: file-flock}\n":                                                {"s.yaml:2: unknown key `fro` under `explore`"},
+	"include:\n  - explore: {for: 2s}\n    run: {backend: file-flock}\n":                                                {"s.yaml:2: the search is too short: no run of file-flock can end within 2s"},
+	"include:\n  - explore: 5s\n    run: {backend: file-flock}\n":                                                       {"s.yaml:2: the value of `explore` has the wrong form: write the settings of the search"},
+	"include:\n  - explore: {}\n    trial: nowhere\n":                                                                   {"s.yaml:3: an entry of `include` with the key `trial` repeats a saved run"},
+	"include:\n  - explore: {for: 5s}\n    run: {backend: file-flock, nemesis: client-pause}\n":                         {"s.yaml:2: a search chooses its faults itself"},
+	"include:\n  - explore: {for: 5s, only: server-restart}\n    run: {backend: file-flock}\n":                          {"s.yaml:2: explore: the settings `only` and `without` leave no fault that can be injected"},
+	"include:\n  - explore: {for: 5s}\n    cases: claims\n":                                                             {"s.yaml:2: an entry of `include` with the key `explore` needs the key `run` with a backend"},
+	"include:\n  - trial: nowhere\n":                                                                                    {"s.yaml:2: trial: open nowhere/trial.json"},
+	"include:\n  - trial: nowhere\n    run: {backend: file-flock}\n":                                                    {"s.yaml:2: an entry of `include` with the key `trial` repeats a saved run"},
+	"include:\n  - run: {nemesis: none}\n":                                                                              {"s.yaml:2: the key `run` names no backend"},
+	"include:\n  - {name: Bad Name, run: {backend: redis-lua}}\n  - {name: x, run: {backend: redis-lua}}\n":             {"s.yaml:2:", "Bad Name"},
+	"include:\n  - {name: x, run: {backend: redis-lua}}\n  - {name: x, run: {backend: redsync}}\n":                      {"s.yaml:3: two cells have the name x"},
+	"include:\n  - {run: {backend: redis-lua}, of: {backend: redis-lua}}\n":                                             {"s.yaml:2: the key `of` is allowed only in entries of `expect`"},
+	"name: ../../x\naxes: {backend: redis-lua}\n":                                                                       {"s.yaml:1: name", "must not contain /"},
+	"name: .x\naxes: {backend: redis-lua}\n":                                                                            {"s.yaml:1: name", "or start with a dot"},
+	"name: ''\naxes: {backend: redis-lua}\n":                                                                            {"s.yaml:1: the key `name` has no value"},
+	"name: \"a\\e[2Jb\"\naxes: {backend: redis-lua}\n":                                                                  {"s.yaml:1: the key `name` contains an invisible character ('\\x1b')"},
+	"doc: \"a\\u202eb\"\naxes: {backend: redis-lua}\n":                                                                  {"s.yaml:1: the key `doc` contains an invisible character ('\\u202e')"},
+	"seeds: [1, 1, 1]\naxes: {backend: redis-lua}\n":                                                                    {"s.yaml:1: seed 1 is listed twice"},
+	"include:\n  - {run: {backend: redis-lua}, seeds: [3, 4, 3]}\n":                                                     {"s.yaml:2: seed 3 is listed twice"},
+	"compare: maybe\naxes: {backend: redis-lua}\n":                                                                      {"s.yaml:1: the key `compare` has the value \"maybe\""},
+	"compare: true\naxes: {backend: [redis-lua, redsync]}\nexpect:\n  - outcome: safe\n":                                {"s.yaml:4: a suite with `compare: true` has no expected outcomes"},
+	"axes: {backend: redis-lua, nemesis: client-pause}\nexpect:\n  - of: {nemesis: client-puase}\n    outcome: safe\n":  {"s.yaml:3: no cell matches `nemesis: client-puase` (did you mean \"client-pause\"?)"},
+	"axess: {backend: redis-lua}\n":                                                                                     {"s.yaml:1: unknown key `axess` (did you mean axes?)"},
+	"- a\n- b\n":                                                                                                        {"s.yaml:1: a list is not allowed here: write keys and values"},
+	"axes: {backend: redis-lua}\nexpect:\n  - {outcom: safe}\n":                                                         {"s.yaml:3: unknown key `outcom` (did you mean outcome?)"},
+	"axes: {backend: redis-lua, nemsis: none}\n":                                                                        {"s.yaml:1: unknown key `nemsis`: did you mean \"nemesis\"?"},
+	"axes: {backend: redis-lua}\n---\naxes: {backend: redsync}\n":                                                       {"more than one YAML document"},
+	"include:\n  - {run: {backend: redis-lua, nemesis: [none, flap]}, outcome: documented}\n":                           {"s.yaml:2:", "several faults at once"},
+	"axes: {backend: all, nemesis: all, clients: [2, 3, 4, 5, 6, 7], locks: [1, 2, 3], fencing: [both, 'on', 'off']}\n": {"more than 5000 cells"},
+}
+
+// What is wrong is said once: that a rule is about no cell follows from the name that nobody knows.
+func TestWhatFollowsIsNotSaid(t *testing.T) {
+	t.Parallel()
+	f, err := Read("s.yaml", []byte("axes: {backend: redis-lau}\nexclude:\n  - {nemesis: flap}\nexpect:\n  - of: {backend: redis-lua}\n    outcome: safe\ncoverage: {backends: redis-lua}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Cells(own.Book(harness.New(stores.All()...)))
+	if err == nil || strings.Count(err.Error(), "s.yaml:") != 1 || !strings.Contains(err.Error(), "s.yaml:1:") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for text, wants := range wrong {
+		f, err := Read("s.yaml", []byte(text))
+		if err == nil {
+			_, err = f.Cells(own.Book(harness.New(stores.All()...)))
+		}
+		if err == nil {
+			t.Errorf("%q is taken", text)
+			continue
+		}
+		for _, want := range wants {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v\nwant %q", text, err, want)
+			}
+		}
+	}
+}
+
+// Presets, and the file to begin with, can be run and are as the schema for editors says; what is
+// misspelt is not.
+func TestFilesAreSound(t *testing.T) {
+	t.Parallel()
+	schema := compiled(t)
+	book := own.Book(harness.New(stores.All()...))
+	for _, name := range append(book.PresetNames(), "init") {
+		text, ok := book.Presets[name]
+		if !ok {
+			var err error
+			if text, err = Init(own.Book(harness.New(stores.All()...)), "lockstorm"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := Read(name, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(cells) < 4 || !cells[0].Control {
+			t.Errorf("%s has %d cells", name, len(cells))
+		}
+		if err := schema.Validate(generic(t, text)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, faults := range [][]string{{"none", "client-pause"}, {"none", "client-kill"}, {"none"}} { // of locks of one's own
+		text, err := initOwn("mylock", []string{"redis-lua"}, faults)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := Read("own", text)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if _, err := f.Cells(own.Book(harness.New(stores.All()...))); err != nil {
+			t.Errorf("%v: %v\n%s", faults, err, text)
+		}
+	}
+	if err := schema.Validate(generic(t, []byte(example))); err != nil {
+		t.Error(err)
+	}
+	for _, text := range []string{
+		"name: x\n", "nam: x\naxes: {backend: redis-lua}\n", "axes: {backend: redis-lue}\n", "axes: {backend: redis-lua, nemeses: none}\n", "axes: {backend: redis-lua, seed: 3}\n",
+		"missing: maybe\naxes: {backend: redis-lua}\n", "axes: {backend: redis-lua}\nexpect: [{outcome: save}]\n", "axes: {backend: redis-lua}\nexpect: [{checks: {mutual: safe}}]\n",
+	} {
+		if schema.Validate(generic(t, []byte(text))) == nil {
+			t.Errorf("the schema takes %q", text)
+		}
+	}
+}
+
+func compiled(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	b, err := json.Marshal(Schema(own.Book(harness.New(stores.All()...))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("suite.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("suite.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// generic is a YAML text as JSON would have it.
+func generic(t *testing.T, text []byte) any {
+	t.Helper()
+	var v any
+	if err := yaml.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func TestReplace(t *testing.T) {
+	t.Parallel()
+	f, err := Read("s.yaml", []byte("axes: {backend: [redis-lua, redsync], nemesis: client-pause}\nexpect: [{outcome: inherent}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells = cells[3:] // controls
+	cells[0].Skip = "no server of the old one"
+	if err := f.Replace(harness.New(stores.All()...), cells, "redis-lua", "redis-del"); err != nil {
+		t.Fatal(err)
+	}
+	if cells[0].Run.Backend != "redis-del" || cells[0].Name != "redis-lua/client-pause" || cells[0].Expect.Outcome != suite.Inherent || cells[1].Run.Backend != "redsync" {
+		t.Errorf("%+v", cells)
+	}
+	if cells[0].Skip != "" {
+		t.Errorf("what could be run is skipped: %s", cells[0].Skip)
+	}
+	for _, pair := range [][2]string{{"redis-lua", "redis-de"}, {"zk-exclusive", "redis-del"}} {
+		if err := f.Replace(harness.New(stores.All()...), cells, pair[0], pair[1]); err == nil {
+			t.Errorf("%v was replaced", pair)
+		}
+	}
+}
+
+// A replacement that is impossible is skipped where the suite skips what is impossible, and else an error.
+func TestReplaceImpossible(t *testing.T) {
+	t.Parallel()
+	const text = "axes: {backend: redis-lua, nemesis: [server-restart, none]}\n"
+	for _, c := range []struct {
+		text string
+		ok   bool
+	}{{text, false}, {"impossible: skip\n" + text, true}} {
+		f, err := Read("s.yaml", []byte(c.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = f.Replace(harness.New(stores.All()...), cells, "redis-lua", "file-flock")
+		if (err == nil) != c.ok {
+			t.Errorf("%q: %v", c.text, err)
+		}
+		if last := cells[len(cells)-2:]; c.ok && (last[0].Skip == "" || last[1].Skip != "") {
+			t.Errorf("skipped: %q, %q", last[0].Skip, last[1].Skip)
+		}
+	}
+}
+
+// The arguments of a program tell its cells apart, and its rows.
+func TestExecAxis(t *testing.T) {
+	cells := slices.DeleteFunc(cellsOf(t, `
+name: exec
+axes:
+  exec:
+    - [../../../adapters/python/flock.py]
+    - [../../../adapters/python/flock.py, first]
+    - [../../../adapters/python/flock.py, a/second]
+  nemesis: client-pause
+`), func(c Cell) bool { return c.Control })
+	var rows []string
+	for _, c := range cells {
+		rows = append(rows, c.Row)
+	}
+	flock := "exec:cmd=../../../adapters/python/flock.py"
+	if want := []string{flock, flock + " first", flock + " second"}; !slices.Equal(rows, want) {
+		t.Errorf("rows %q, want %q", rows, want)
+	}
+}
+
+// A lock in another language, with its arguments, takes the place of a backend.
+func TestExec(t *testing.T) {
+	c := named(t, cellsOf(t, `
+name: exec
+include:
+  - name: one
+    run: {exec: [../../../adapters/python/flock.py, an, argument], nemesis: client-pause}
+`), "one")
+	if want := "--backend exec:cmd=../../../adapters/python/flock.py --nemesis client-pause -- an argument"; c.Run.Line() != want {
+		t.Errorf("%s, want %s", c.Run.Line(), want)
+	}
+}

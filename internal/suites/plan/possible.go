@@ -1,0 +1,100 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/internal/catalog"
+	"github.com/lockstorm/lockstorm/internal/explore/search"
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+// check looks whether each cell is possible here.
+func (x *expansion) check() {
+	for i := range x.cells {
+		c := &x.cells[i]
+		if err := x.f.settle(x.cat.Catalogue, c); err != nil {
+			x.wrong(c.line, "%s: %w", c.Name, err)
+		}
+		if err := c.Expect.Validate(x.cat.Checks); err != nil {
+			x.wrong(c.line, "%s: %w", c.Name, err)
+		}
+	}
+}
+
+// settle says whether a cell is run here or skipped; the error says that it can be neither.
+func (f *File) settle(cat *harness.Catalogue, c *Cell) error {
+	c.Skip = ""
+	err := Possible(cat, *c)
+	var coded *harness.Error
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &coded):
+		return err
+	case coded.Code == harness.ExitEnvironment:
+		if f.SkipMissing() {
+			c.Skip = err.Error()
+		}
+		return nil
+	case slices.Contains(c.Expect.Exit, coded.Code): // it expects to be refused
+		return nil
+	case f.Impossible.Value == Skip:
+		c.Skip = err.Error()
+		return nil
+	}
+	return err
+}
+
+// Possible says why a cell cannot be run here.
+func Possible(cat *harness.Catalogue, c Cell) error {
+	switch {
+	case c.Trial != nil:
+		_, err := harness.ParseTrial(cat, harness.TrialFile, c.Trial, "")
+		return err
+	case c.Search != nil:
+		_, err := search.NewSpace(cat, c.Run, choiceOf(c.Search))
+		return err
+	}
+	return harness.Check(cat, c.Seeded(c.Seeds[0]).Run)
+}
+
+// Replace runs another backend in the place of one, with the same expectations: a worse lock must turn a gate
+// red. What the old one was skipped for says nothing of the new one.
+func (f *File) Replace(cat *harness.Catalogue, cells []Cell, old, replacement string) error {
+	name, _ := catalog.Split(replacement)
+	if _, err := cat.Backends.Get(name); err != nil {
+		return fmt.Errorf("--replace: %w", err)
+	}
+	found := false
+	for i := range cells {
+		c := &cells[i]
+		if bare, _ := catalog.Split(c.Run.Backend); c.Control || (c.Run.Backend != old && bare != old) {
+			continue
+		}
+		if c.Trial != nil {
+			return fmt.Errorf("--replace: cell %s repeats a saved run of backend %s, and a saved run cannot use another backend: exclude the cell", c.Name, old)
+		}
+		found = true
+		before := c.Run.Backend
+		c.Run.Backend = replacement
+		c.Row = row(c.Run) + " (in place of " + before + ")"
+		if err := f.settle(cat, c); err != nil {
+			return fmt.Errorf("--replace %s=%s: %s: %w", old, replacement, c.Name, err)
+		}
+	}
+	if !found {
+		return fmt.Errorf("--replace: no cell of the suite has the backend %s%s", old, catalog.DidYouMean(old, backendsOf(cells)))
+	}
+	return nil
+}
+
+func backendsOf(cells []Cell) (out []string) {
+	for _, c := range cells {
+		if name, _ := catalog.Split(c.Run.Backend); !c.Control {
+			out = append(out, name)
+		}
+	}
+	return out
+}
