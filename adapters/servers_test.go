@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/cli"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/cli"
 	"github.com/lockstorm/lockstorm/suite"
 )
 

@@ -19,10 +19,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // Spec describes a backend: what it is, what it promises, how it is opened.
@@ -70,7 +69,7 @@ type Spec struct {
 	// Library is the module that it is, with its version; empty: it is ours. A library is run
 	// as its users have it, by default under the discipline `told`.
 	Library string
-	Params  []catalog.Param // that may follow its name, as in redsync:tries=1
+	Params  []Param // that may follow its name, as in redsync:tries=1
 	// Arguments: it takes arguments behind --; see [Arguments].
 	Arguments bool
 	// OwnParams: With adds parameters, which nobody knows before.
@@ -83,7 +82,7 @@ type Spec struct {
 	Said     string            // by itself, where it is asked what it is: clients are told it as the value [ParamSaid]
 	// With is the spec as its parameters make it, and refuses values that are wrong; nil: they
 	// alter nothing that the spec says.
-	With func(s Spec, v catalog.Values) (Spec, error)
+	With func(s Spec, v Values) (Spec, error)
 	Open func(ctx context.Context, env Env) (Locker, error)
 }
 
@@ -110,9 +109,9 @@ func (s Spec) Valid() error {
 		return fmt.Errorf("the field `Model.Kind` has the unknown value %q: choose a constant of package history, such as history.ModelExclusive", s.Model.Kind)
 	}
 	for i, p := range s.Points {
-		taken := slices.Contains(points.Names(s.Points[:i]), p.Name) || slices.Contains(points.Names(points.Section()), p.Name) || points.IsCarried(p.Name)
+		taken := slices.Contains(history.PointNames(s.Points[:i]), p.Name) || slices.Contains(history.PointNames(history.SectionPoints()), p.Name) || history.IsMessagePoint(p.Name)
 		if p.Name == "" || p.Doc == "" || taken {
-			return fmt.Errorf("point %q: the field `Name` or `Doc` is empty, or another point has this name already (perhaps a point of package points)", p.Name)
+			return fmt.Errorf("point %q: the field `Name` or `Doc` is empty, or another point has this name already (perhaps a point of every section)", p.Name)
 		}
 	}
 	return s.validParams()
@@ -128,8 +127,8 @@ func (s Spec) validParams() error {
 }
 
 // Defaults are the values of the parameters where none is given.
-func (s Spec) Defaults() catalog.Values {
-	v := catalog.Values{}
+func (s Spec) Defaults() Values {
+	v := Values{}
 	for _, p := range s.Params {
 		v[p.Name] = p.Default
 	}
@@ -140,7 +139,7 @@ func (s Spec) Defaults() catalog.Values {
 type Catalogue = catalog.Catalog[Spec]
 
 // Point is a named place in a backend's own protocol where a fault can be tied to.
-type Point = points.Point
+type Point = history.Point
 
 // Env is what a client gives its backend. One Env serves one client.
 type Env struct {
@@ -162,8 +161,8 @@ type Env struct {
 	Breach func(text string)
 	// Stalled says that the client was held up for so long until now, although its own process was not; nil: nobody asks.
 	Stalled func(late time.Duration)
-	Log     io.Writer      // for what a program beside the client prints; nil: the standard error
-	Values  catalog.Values // of the spec's Params
+	Log     io.Writer // for what a program beside the client prints; nil: the standard error
+	Values  Values    // of the spec's Params
 }
 
 // Request is one acquire attempt.

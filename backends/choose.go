@@ -15,7 +15,7 @@ const ParamArguments = "--"
 const ParamSaid = "--said"
 
 // Arguments are those that were given behind --.
-func Arguments(v catalog.Values) (args []string, err error) {
+func Arguments(v Values) (args []string, err error) {
 	if text := v[ParamArguments]; text != "" {
 		err = json.Unmarshal([]byte(text), &args)
 	}
@@ -24,7 +24,7 @@ func Arguments(v catalog.Values) (args []string, err error) {
 
 // Choose finds the backend of "name" or "name:key=value,...", as its parameters, and arguments where it takes some, make it, with
 // the values of all of them.
-func Choose(c *Catalogue, text string, args ...string) (Spec, catalog.Values, error) {
+func Choose(c *Catalogue, text string, args ...string) (Spec, Values, error) {
 	name, rest := catalog.Split(text)
 	s, err := c.Get(name)
 	if err != nil {
@@ -61,7 +61,7 @@ func Choose(c *Catalogue, text string, args ...string) (Spec, catalog.Values, er
 }
 
 // Made is the backend of a name as values make it that were parsed before.
-func Made(c *Catalogue, name string, v catalog.Values) (Spec, error) {
+func Made(c *Catalogue, name string, v Values) (Spec, error) {
 	s, err := c.Get(name)
 	if err != nil {
 		return s, err
@@ -69,7 +69,7 @@ func Made(c *Catalogue, name string, v catalog.Values) (Spec, error) {
 	return s.as(v)
 }
 
-func (s Spec) as(v catalog.Values) (Spec, error) {
+func (s Spec) as(v Values) (Spec, error) {
 	if s.With == nil {
 		return s, nil
 	}

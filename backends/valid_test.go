@@ -6,9 +6,8 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // plain has what every backend must have, and nothing else.
@@ -34,7 +33,7 @@ func added(change func(s *backends.Spec)) (said string) {
 
 // A wrong spec is refused when it is added to a catalogue, with a sentence.
 func TestWrongSpecs(t *testing.T) {
-	own := func(p ...points.Point) func(*backends.Spec) { return func(s *backends.Spec) { s.Points = p } }
+	own := func(p ...history.Point) func(*backends.Spec) { return func(s *backends.Spec) { s.Points = p } }
 	for _, c := range []struct {
 		want   string
 		change func(s *backends.Spec)
@@ -46,10 +45,10 @@ func TestWrongSpecs(t *testing.T) {
 		{"`Ends` (what ends a grant that is not released) is \"\": choose one of [", func(s *backends.Spec) { s.Ends = "" }},
 		{"`Ends` (what ends a grant that is not released) is \"someday\": choose one of [", func(s *backends.Spec) { s.Ends = "someday" }},
 		{"the field `Model.Kind` has the unknown value \"shared\": choose a constant of package history", func(s *backends.Spec) { s.Model.Kind = "shared" }},
-		{`point "": the field `, own(points.Point{Doc: "d"})},
-		{`point "half-way": the field `, own(points.Point{Name: "half-way"})},
-		{"point \"acquired\": the field `Name` or `Doc` is empty, or another point has this name already (perhaps a point of package points)", own(points.Point{Name: points.Acquired, Doc: "d"})},
-		{`point "half-way": the field `, own(points.Point{Name: "half-way", Doc: "d"}, points.Point{Name: "half-way", Doc: "e"})},
+		{`point "": the field `, own(history.Point{Doc: "d"})},
+		{`point "half-way": the field `, own(history.Point{Name: "half-way"})},
+		{"point \"acquired\": the field `Name` or `Doc` is empty, or another point has this name already (perhaps a point of every section)", own(history.Point{Name: history.AtAcquired, Doc: "d"})},
+		{`point "half-way": the field `, own(history.Point{Name: "half-way", Doc: "d"}, history.Point{Name: "half-way", Doc: "e"})},
 	} {
 		if said := added(c.change); !strings.HasPrefix(said, "catalogue: ") || !strings.Contains(said, c.want) {
 			t.Errorf("it is refused with %q, want %q", said, c.want)
@@ -58,7 +57,7 @@ func TestWrongSpecs(t *testing.T) {
 	for _, change := range []func(s *backends.Spec){
 		func(*backends.Spec) {},
 		func(s *backends.Spec) { s.Model.Kind = history.ModelReadWrite },
-		own(points.Point{Name: "half-way", Doc: "d"}, points.Point{Name: "nearly", Doc: "e"}),
+		own(history.Point{Name: "half-way", Doc: "d"}, history.Point{Name: "nearly", Doc: "e"}),
 	} {
 		if said := added(change); said != "" {
 			t.Error(said)

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // Poll is the waiting acquire of locks that can only be tried: it tries, and waits a
@@ -21,7 +21,7 @@ func Poll(ctx context.Context, env Env, req Request, try func(context.Context, R
 		}
 		if !waiting && errors.Is(err, ErrBusy) {
 			waiting = true
-			req.Reach(ctx, points.Waiting)
+			req.Reach(ctx, history.AtWaiting)
 		}
 		select {
 		case <-ctx.Done():

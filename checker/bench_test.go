@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 )
 
 // longHistory is a safe history of about n events: 100 locks, sections of acquire, read,

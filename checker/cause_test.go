@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 	"github.com/lockstorm/lockstorm/checker/checks"
+	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 )
 
 // lostAt is a lock that a fail-over lost: asked for at 100 ms, proven at 900 ms, healed at 1200 ms.

@@ -15,8 +15,8 @@ package checker
 import (
 	"errors"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // Verdict is the answer of a check or of a run.

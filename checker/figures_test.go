@@ -10,8 +10,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 	"github.com/lockstorm/lockstorm/checker/checks"
+	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 )
 
 // The figures of whole histories, each worked out by hand: figures gate nothing, so no verdict shows a

@@ -7,8 +7,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 	"github.com/lockstorm/lockstorm/checker/checks"
+	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 )
 
 // Every check has known-good, known-bad and unknown histories, as text, with the answer

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 	"github.com/lockstorm/lockstorm/checker/checks"
+	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 )
 
 // pairs is a history in which two clients are granted the lock at once again and again: for so long each time.

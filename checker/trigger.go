@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/points"
 )
 
 // Trigger says in whose section, and where in it, a fault struck that is tied to a point, for people; empty
@@ -15,15 +14,15 @@ func Trigger(f history.Fault) string {
 		return ""
 	}
 	switch f.Point {
-	case points.Waiting:
+	case history.AtWaiting:
 		return "when " + f.By + " began to wait for the lock"
-	case points.Acquired:
+	case history.AtAcquired:
 		return "just after " + f.By + " was granted the lock"
-	case points.Request:
+	case history.AtRequest:
 		return "when a message from " + f.By + " to a server of the lock was on its way"
-	case points.Reply:
+	case history.AtReply:
 		return "when a message from a server of the lock to " + f.By + " was on its way"
-	case points.Releasing:
+	case history.AtReleasing:
 		return "when " + f.By + " was about to send its release"
 	}
 	if next, ok := strings.CutPrefix(f.Point, "before-"); ok {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 	"github.com/lockstorm/lockstorm/checker/checks"
+	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 )
 
 // A run with more overlaps than can be listed: the one that cost an update is listed, although it was the

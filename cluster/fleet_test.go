@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 	"github.com/lockstorm/lockstorm/internal/clockshim"
+	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 )
 
 // A supervised fleet knows its master by majority, and has it replaced.

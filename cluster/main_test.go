@@ -10,9 +10,9 @@ import (
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
-	"github.com/lockstorm/lockstorm/internal/proc"
 	"github.com/lockstorm/lockstorm/internal/link"
+	"github.com/lockstorm/lockstorm/internal/proc"
+	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 )
 
 func TestMain(m *testing.M) {

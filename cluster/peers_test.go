@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 	"github.com/lockstorm/lockstorm/internal/link"
+	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 )
 
 // alive reports whether a process is there and is no zombie.

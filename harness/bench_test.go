@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/harness/internal/worker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/internal/link"
-	"github.com/lockstorm/lockstorm/workloads"
 	"github.com/lockstorm/lockstorm/internal/register"
+	"github.com/lockstorm/lockstorm/workloads"
 )
 
 // section is one client's counter section against a real server and a real register,

@@ -7,9 +7,8 @@ import (
 	"sync"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/internal/link"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // carried waits for the nth message of a client from now on, to a server or from one, and keeps it on its way.
@@ -62,7 +61,7 @@ func (c *carriage) over() {
 
 // counts reports whether a message is one of those that are counted.
 func (c *carriage) counts(m link.Message) bool {
-	replies := c.point == points.Reply
+	replies := c.point == history.AtReply
 	if len(c.text) == 0 {
 		return m.Reply == replies
 	}

@@ -3,8 +3,8 @@ package harness
 import (
 	"testing"
 
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/link"
-	"github.com/lockstorm/lockstorm/points"
 )
 
 // A word counts as a word: part of a longer one is another.
@@ -27,7 +27,7 @@ func TestCounts(t *testing.T) {
 		return link.Message{Connection: connection, Data: []byte(data)}
 	}
 	answer := func(connection string) link.Message { return link.Message{Connection: connection, Reply: true} }
-	c := &carriage{point: points.Request, text: []byte("set"), asked: map[any]bool{}}
+	c := &carriage{point: history.AtRequest, text: []byte("set"), asked: map[any]bool{}}
 	for _, w := range []struct {
 		m    link.Message
 		want bool
@@ -36,7 +36,7 @@ func TestCounts(t *testing.T) {
 			t.Errorf("request %+v: %v", w.m, !w.want)
 		}
 	}
-	c = &carriage{point: points.Reply, text: []byte("set"), asked: map[any]bool{}}
+	c = &carriage{point: history.AtReply, text: []byte("set"), asked: map[any]bool{}}
 	for _, w := range []struct {
 		m    link.Message
 		want bool

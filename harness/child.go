@@ -8,8 +8,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/lockstorm/lockstorm/internal/cluster/external"
 	"github.com/lockstorm/lockstorm/harness/internal/worker"
+	"github.com/lockstorm/lockstorm/internal/cluster/external"
 )
 
 // The environment by which a child of our own binary knows its part.

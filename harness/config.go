@@ -3,9 +3,9 @@ package harness
 import (
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/adapter"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/adapter"
 )
 
 // Config is a run as the user asks for it; see Defaults for what is filled in. As JSON it is

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/harness/internal/servertest"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 	"github.com/lockstorm/lockstorm/internal/proc"
-	"github.com/lockstorm/lockstorm/backends/stores"
 )
 
 // The test binary starts itself again as workers and embedded servers.

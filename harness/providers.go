@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/internal/cluster/external"
 	"github.com/lockstorm/lockstorm/compose"
+	"github.com/lockstorm/lockstorm/internal/cluster/external"
 	"github.com/lockstorm/lockstorm/internal/proc"
 )
 

@@ -10,14 +10,13 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/internal/cluster/external"
 	"github.com/lockstorm/lockstorm/compose"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/catalog"
+	"github.com/lockstorm/lockstorm/internal/cluster/external"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/points"
 	"github.com/lockstorm/lockstorm/workloads"
 )
 
@@ -295,14 +294,14 @@ func (r *resolved) chooseProvider() error {
 
 // input is all that the plan depends on.
 func (r *resolved) input() nemesis.Input {
-	where := append(points.Names(points.Section()), points.Names(r.workload.Points)...)
+	where := append(history.PointNames(history.SectionPoints()), history.PointNames(r.workload.Points)...)
 	if len(r.topology.Nodes) > 0 {
-		where = append(where, points.Names(points.Carried())...)
+		where = append(where, history.PointNames(history.MessagePoints())...)
 	}
 	return nemesis.Input{
 		Seed: r.Seed, Specs: r.Nemesis, TTL: r.TTL, Duration: r.Time, Setting: r.setting(r.provider.Name()),
 		Points:  where,
-		Own:     points.Names(r.backend.Points),
+		Own:     history.PointNames(r.backend.Points),
 		Clients: numbered("c", r.Clients), Nodes: r.nodeNames(),
 	}
 }
@@ -340,7 +339,7 @@ func (r *resolved) take(plan *nemesis.Plan) error {
 			return usage(err)
 		}
 		r.links |= spec.Links
-		if slices.ContainsFunc(q.Steps, func(st nemesis.Step) bool { return points.IsCarried(st.Point) }) {
+		if slices.ContainsFunc(q.Steps, func(st nemesis.Step) bool { return history.IsMessagePoint(st.Point) }) {
 			r.links |= nemesis.ToServers
 		}
 		r.jumps = r.jumps || q.Draws(history.FamilyClock, r.cat.Nemeses)

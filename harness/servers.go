@@ -7,8 +7,8 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/internal/proc"
 	"github.com/lockstorm/lockstorm/internal/link"
+	"github.com/lockstorm/lockstorm/internal/proc"
 )
 
 // Servers are those of a topology, without a run.

@@ -14,10 +14,10 @@ import (
 	"github.com/lockstorm/lockstorm/harness/internal/watch"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/clockshim"
-	"github.com/lockstorm/lockstorm/internal/proc"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/internal/link"
+	"github.com/lockstorm/lockstorm/internal/proc"
 	"github.com/lockstorm/lockstorm/internal/register"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // session is a run while its processes live.

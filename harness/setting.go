@@ -7,8 +7,8 @@ import (
 
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/internal/clockshim"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/internal/link"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // setting is what faults need to know of the run to say whether they can work.

@@ -14,8 +14,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/nemesis"
 )

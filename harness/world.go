@@ -10,9 +10,8 @@ import (
 
 	"github.com/lockstorm/lockstorm/harness/internal/control"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/internal/link"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // world is the run as faults see it.
@@ -101,7 +100,7 @@ func (w world) Now() int64 { return w.s.clock.Now() }
 
 // Arm waits for a client at a point.
 func (w world) Arm(ctx context.Context, a nemesis.Arm) (*nemesis.Hit, error) {
-	if points.IsCarried(a.Point) {
+	if history.IsMessagePoint(a.Point) {
 		return w.s.carried(ctx, a)
 	}
 	return w.s.points.await(ctx, a)

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/explore/search"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/explore/search"
 )
 
 // Explore searches for faults, moments and workloads that make a lock break its promises, for a time, and fails the test with each distinct

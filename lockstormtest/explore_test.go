@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/lockstormtest"
-	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/suite"
 )
 

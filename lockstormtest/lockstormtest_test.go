@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/lockstormtest"
-	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/suite"
 )
 

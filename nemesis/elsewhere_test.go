@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // strayFault strikes nobody in particular, and proves it.

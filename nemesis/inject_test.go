@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // ground is a world with one node, and no client that comes to a point.

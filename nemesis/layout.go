@@ -8,16 +8,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/catalog"
-	"github.com/lockstorm/lockstorm/points"
 )
 
 // layout is how the steps of one fault are laid out: its parameters, read and checked.
 type layout struct {
 	spec   Spec
 	in     Input
-	values catalog.Values
-	own    catalog.Values
+	values Values
+	own    Values
 	length time.Duration
 	every  time.Duration // 0: there is no such parameter, and one injection
 	stay   time.Duration
@@ -30,7 +30,7 @@ type layout struct {
 // maxSteps bounds a request of a plan: nobody reads more, and every step is kept.
 const maxSteps = 100_000
 
-func newLayout(s Spec, v catalog.Values, in Input) (*layout, error) {
+func newLayout(s Spec, v Values, in Input) (*layout, error) {
 	l := &layout{spec: s, in: in, values: v, own: ownParams(v)}
 	var errs [6]error
 	l.length, errs[0] = v.Length(paramFor, in.TTL)
@@ -71,23 +71,23 @@ func newLayout(s Spec, v catalog.Values, in Input) (*layout, error) {
 
 func checkPoint(at string, in Input) error {
 	known := append(slices.Clone(in.Points), in.Own...)
-	if at == "" || at == points.Random || slices.Contains(known, at) {
+	if at == "" || at == history.AtRandom || slices.Contains(known, at) {
 		return nil
 	}
-	return fmt.Errorf("at=%s: this run has no such point; choose %s, or one of %s", at, points.Random, strings.Join(known, ", "))
+	return fmt.Errorf("at=%s: this run has no such point; choose %s, or one of %s", at, history.AtRandom, strings.Join(known, ", "))
 }
 
 // checkMessage refuses a text of messages where none is waited for.
 func checkMessage(text, at string) error {
-	if text == "" || points.IsCarried(at) {
+	if text == "" || history.IsMessagePoint(at) {
 		return nil
 	}
-	return fmt.Errorf("message=%s selects messages, but this fault does not act at a message: add at=%s or at=%s", text, points.Request, points.Reply)
+	return fmt.Errorf("message=%s selects messages, but this fault does not act at a message: add at=%s or at=%s", text, history.AtRequest, history.AtReply)
 }
 
 // checkCarried refuses the points of messages to faults that keep a client at its point: no client stands there.
-func checkCarried(s Spec, at string, own catalog.Values) error {
-	if !points.IsCarried(at) {
+func checkCarried(s Spec, at string, own Values) error {
+	if !history.IsMessagePoint(at) {
 		return nil
 	}
 	if s.OfGrant {
@@ -100,8 +100,8 @@ func checkCarried(s Spec, at string, own catalog.Values) error {
 }
 
 // checkUnmet refuses what is asked of the client at the point, where a message is and no client.
-func checkUnmet(s Spec, v catalog.Values) error {
-	if !points.IsCarried(v[paramAt]) {
+func checkUnmet(s Spec, v Values) error {
+	if !history.IsMessagePoint(v[paramAt]) {
 		return nil
 	}
 	for _, p := range s.Params {
@@ -114,7 +114,7 @@ func checkUnmet(s Spec, v catalog.Values) error {
 
 // planSteps lays out the steps: the first soon after the start, then one every period,
 // each starting early enough to end before the workload does.
-func planSteps(s Spec, v catalog.Values, in Input, rnd *rand.Rand) ([]Step, error) {
+func planSteps(s Spec, v Values, in Input, rnd *rand.Rand) ([]Step, error) {
 	l, err := newLayout(s, v, in)
 	if err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func (l *layout) nodes() string {
 	return RoleMaster
 }
 
-// where is the point of the k-th step, or points.Random.
+// where is the point of the k-th step, or history.AtRandom.
 func (l *layout) where(k int) string {
 	if at := l.values[paramAt]; at != "" {
 		return at
@@ -202,21 +202,23 @@ func (l *layout) where(k int) string {
 		strikes = StrikeGrant
 	}
 	where := strikes(k, l.in.Own)
-	if where == points.Random && byVote(l.values) {
-		return points.Acquired // at a random time nobody was granted anything just now
+	if where == history.AtRandom && byVote(l.values) {
+		return history.AtAcquired // at a random time nobody was granted anything just now
 	}
 	return where
 }
 
 // StrikeGrant ties every other step to a fresh grant.
-func StrikeGrant(k int, _ []string) string { return []string{points.Acquired, points.Random}[k%2] }
+func StrikeGrant(k int, _ []string) string {
+	return []string{history.AtAcquired, history.AtRandom}[k%2]
+}
 
 // aim ties the step to a point or moves it to a random time within its period.
 func (l *layout) aim(st *Step, where string, rnd *rand.Rand) {
 	switch {
-	case where != points.Random:
+	case where != history.AtRandom:
 		st.Tied, st.Point = true, where
-		if points.IsCarried(where) { // no client waits there for what another one is granted, and nobody says who granted
+		if history.IsMessagePoint(where) { // no client waits there for what another one is granted, and nobody says who granted
 			st.Grant, st.Stay = 0, 0
 		}
 	default:

@@ -18,8 +18,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // Spec describes a fault. Each field says one thing; none is derived from another one.
@@ -40,14 +40,14 @@ type Spec struct {
 	Gates bool
 	// Keeps says by the fault's own parameters whether the fault itself keeps the client of a tied step at its point, and lets
 	// it go when it is injected, however long that takes; nil: it does not.
-	Keeps func(own catalog.Values) bool
+	Keeps func(own Values) bool
 	// OfMaster: it strikes the master and nobody else.
 	OfMaster bool
-	Params   []catalog.Param // see ClientParams and ServerParams for those that most have
+	Params   []Param // see ClientParams and ServerParams for those that most have
 	// Check says what is wrong with its own parameters; nil: any values are right.
-	Check func(own catalog.Values, in Input) error
+	Check func(own Values, in Input) error
 	// Lasts says by the fault's own parameters whether it lasts for its `for` and is healed then; nil: it does, if it has a `for`.
-	Lasts func(own catalog.Values) bool
+	Lasts func(own Values) bool
 	// OfGrant: it strikes what the client at its point was granted, and nothing else.
 	OfGrant bool
 	// Takes is how long an injection may take beyond its `for`, with leases of the ttl: the
@@ -55,13 +55,13 @@ type Spec struct {
 	Takes func(ttl time.Duration) time.Duration
 	// SetsBack is by how much an injection makes stores keep longer what they have, as a clock
 	// that goes back does; nil: not at all.
-	SetsBack func(own catalog.Values, ttl time.Duration) time.Duration
+	SetsBack func(own Values, ttl time.Duration) time.Duration
 	// Strikes chooses where the k-th step strikes when the user does not say: a point, or
-	// points.Random. Nil: a fresh grant and a random time in turn.
+	// history.AtRandom. Nil: a fresh grant and a random time in turn.
 	Strikes func(k int, own []string) string
 	// Draw makes the steps of a request that draws from all faults; nil: the request is for
 	// this one.
-	Draw  func(c *Catalogue, v catalog.Values, in Input, rnd *rand.Rand) (Drawn, error)
+	Draw  func(c *Catalogue, v Values, in Input, rnd *rand.Rand) (Drawn, error)
 	Fault Fault // nil: it injects nothing itself
 }
 
@@ -126,7 +126,7 @@ func (s Spec) validStrikes() (err error) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the function in the field `Strikes` must return a point or points.Random for every backend, but it fails for a backend without points of its own: %v", p)
+			err = fmt.Errorf("the function in the field `Strikes` must return a point or history.AtRandom for every backend, but it fails for a backend without points of its own: %v", p)
 		}
 	}()
 	for k := range 10 {
@@ -224,12 +224,12 @@ type Setting struct {
 }
 
 // lasts reports whether the fault is active for a time, and then healed.
-func (s Spec) lasts(v catalog.Values) bool {
+func (s Spec) lasts(v Values) bool {
 	return v[paramFor] != "" && (s.Lasts == nil || s.Lasts(ownParams(v)))
 }
 
 // keeps reports whether a step of the fault lets its client go itself.
-func (s Spec) keeps(own catalog.Values) bool { return s.Gates || (s.Keeps != nil && s.Keeps(own)) }
+func (s Spec) keeps(own Values) bool { return s.Gates || (s.Keeps != nil && s.Keeps(own)) }
 
 // Fault is one way to hurt.
 type Fault interface {
@@ -255,6 +255,6 @@ type Target struct {
 	Nodes   []Node
 	Hit     *Hit // the client that stands at a point, for tied faults
 	For     time.Duration
-	Params  catalog.Values // the fault's own
-	Draw    uint64         // seed of what the fault chooses itself
+	Params  Values // the fault's own
+	Draw    uint64 // seed of what the fault chooses itself
 }

@@ -2,8 +2,6 @@ package nemesis
 
 import (
 	"slices"
-
-	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // The parameters that mean the same for every fault that has them.
@@ -29,8 +27,8 @@ const AtOnce = ""
 
 // CommonParams say where, how often and how long: `at`, `nth`, `every` and, unless the
 // length is AtOnce, `for`.
-func CommonParams(length, every string) []catalog.Param {
-	return append([]catalog.Param{
+func CommonParams(length, every string) []Param {
+	return append([]Param{
 		{Name: paramAt, Doc: "the point at which the fault acts: a step of a client, such as `before-write`; or a message on its way, `request` or `reply`; or `random` for random times (default: points or random times that suit the fault)"},
 		{Name: paramNth, Default: "1", Doc: "the fault acts when one client has reached the point this many times; after each injection the counts of all clients start again at 0"},
 		{Name: paramMessage, Doc: "a word in a request, such as SET or COMMIT (in upper or lower case): with `at=request` the fault acts only at requests that contain this word; with `at=reply` the fault acts only at the first answer after such a request (default: every message)"},
@@ -38,41 +36,41 @@ func CommonParams(length, every string) []catalog.Param {
 }
 
 // TimeParams say how often and how long, for faults that choose their moment themselves.
-func TimeParams(length, every string) []catalog.Param {
-	p := []catalog.Param{{Name: paramEvery, Default: every, Doc: "planned time from the start of one injection to the start of the next"}}
+func TimeParams(length, every string) []Param {
+	p := []Param{{Name: paramEvery, Default: every, Doc: "planned time from the start of one injection to the start of the next"}}
 	if length != AtOnce {
-		p = append(p, catalog.Param{Name: paramFor, Default: length, Doc: "how long each injection of the fault lasts: a duration or a multiple of the ttl"},
-			catalog.Param{Name: paramUntil, Doc: "`granted`: the fault ends as soon as another client is granted the lock, but at the latest after the time that the parameter `for` gives (default: the fault ends only after this time)"})
+		p = append(p, Param{Name: paramFor, Default: length, Doc: "how long each injection of the fault lasts: a duration or a multiple of the ttl"},
+			Param{Name: paramUntil, Doc: "`granted`: the fault ends as soon as another client is granted the lock, but at the latest after the time that the parameter `for` gives (default: the fault ends only after this time)"})
 	}
-	return append(p, catalog.Param{Name: paramWhile, Doc: "the number of an earlier fault in the same command (1 is the first fault): the fault acts only while that earlier fault is active (default: at any time)"})
+	return append(p, Param{Name: paramWhile, Doc: "the number of an earlier fault in the same command (1 is the first fault): the fault acts only while that earlier fault is active (default: at any time)"})
 }
 
 // UntilGranted ends a fault with the next grant to another client.
 const UntilGranted = "granted"
 
 // ClientParams are those of faults that hurt clients.
-func ClientParams(length, every string) []catalog.Param {
+func ClientParams(length, every string) []Param {
 	return append(CommonParams(length, every),
-		catalog.Param{Name: paramClients, Default: "1", Doc: "which clients the fault hits: a number of clients, holder (a client that holds the lock), half, all, or names joined by +"})
+		Param{Name: paramClients, Default: "1", Doc: "which clients the fault hits: a number of clients, holder (a client that holds the lock), half, all, or names joined by +"})
 }
 
 // NodesParam chooses servers; those without data are only hurt when they are named.
-func NodesParam(def string) catalog.Param {
-	return catalog.Param{Name: paramNodes, Default: def, Doc: "which servers the fault hits: a number of servers (servers that granted the lock are chosen first), leader or master (both words mean the same), follower or replica (both words mean the same), majority, granted (all servers that granted the lock), all, or names joined by +"}
+func NodesParam(def string) Param {
+	return Param{Name: paramNodes, Default: def, Doc: "which servers the fault hits: a number of servers (servers that granted the lock are chosen first), leader or master (both words mean the same), follower or replica (both words mean the same), majority, granted (all servers that granted the lock), all, or names joined by +"}
 }
 
 // ServerParams are those of faults that hurt servers, and the fault's own.
-func ServerParams(length, every, nodes string, own ...catalog.Param) []catalog.Param {
+func ServerParams(length, every, nodes string, own ...Param) []Param {
 	return append(append(CommonParams(length, every), NodesParam(nodes),
-		catalog.Param{Name: paramClients, Doc: "only the steps of these clients count: the fault acts when one of these clients reaches the point; names joined by + (default: all clients)"},
-		catalog.Param{Name: paramGrant, Default: GrantAny, Doc: "the fault acts only if this many servers have granted the lock to the client: any (any number of servers), all (all servers), or N (exactly N servers)"},
+		Param{Name: paramClients, Doc: "only the steps of these clients count: the fault acts when one of these clients reaches the point; names joined by + (default: all clients)"},
+		Param{Name: paramGrant, Default: GrantAny, Doc: "the fault acts only if this many servers have granted the lock to the client: any (any number of servers), all (all servers), or N (exactly N servers)"},
 		StayParam()), own...)
 }
 
 // StayParam keeps the client of a tied fault at its point until the fault shows in what another
 // client is granted: for faults of what clients share.
-func StayParam() catalog.Param {
-	return catalog.Param{Name: paramStay, Default: "0.9ttl", Doc: "longest time for which the fault stops the client at the point; if another client is granted the lock earlier, the stopped client goes on at once"}
+func StayParam() Param {
+	return Param{Name: paramStay, Default: "0.9ttl", Doc: "longest time for which the fault stops the client at the point; if another client is granted the lock earlier, the stopped client goes on at once"}
 }
 
 // What `grant` may say beside a number.
@@ -82,7 +80,7 @@ const (
 )
 
 // StrikingGrants gives `grant` another default.
-func StrikingGrants(def string, p []catalog.Param) []catalog.Param {
+func StrikingGrants(def string, p []Param) []Param {
 	out := slices.Clone(p)
 	for i := range out {
 		if out[i].Name == paramGrant {
@@ -93,8 +91,8 @@ func StrikingGrants(def string, p []catalog.Param) []catalog.Param {
 }
 
 // ownParams are the parameters that only the fault knows.
-func ownParams(v catalog.Values) catalog.Values {
-	own := catalog.Values{}
+func ownParams(v Values) Values {
+	own := Values{}
 	for name, val := range v {
 		if !slices.Contains(shared, name) {
 			own[name] = val

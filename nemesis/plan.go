@@ -8,8 +8,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/internal/files"
 )
 
@@ -52,7 +52,7 @@ type Step struct {
 	While   int    `json:"while,omitempty"`       // only while a fault of the request of this number, from 1, is active; 0: at any time
 	Draw    uint64 `json:"draw"`                  // seed of the choice among targets
 	// Params are the fault's own parameters.
-	Params catalog.Values `json:"params,omitempty"`
+	Params Values `json:"params,omitempty"`
 }
 
 // Input is all that a plan depends on.

@@ -55,7 +55,7 @@ func (st Step) check(c *Catalogue, q Request, in Input) error {
 			return err
 		}
 	}
-	if err := checkTargets(spec, catalog.Values{paramClients: st.Clients, paramNodes: st.Nodes}, in); err != nil {
+	if err := checkTargets(spec, Values{paramClients: st.Clients, paramNodes: st.Nodes}, in); err != nil {
 		return err
 	}
 	if spec.Check != nil {

@@ -6,12 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // grantedBy reads by how many nodes the grant must be that a tied fault strikes.
-func grantedBy(v catalog.Values, in Input) (int, error) {
+func grantedBy(v Values, in Input) (int, error) {
 	switch v[paramGrant] {
 	case "", GrantAny:
 		return 0, nil
@@ -26,32 +25,32 @@ func grantedBy(v catalog.Values, in Input) (int, error) {
 }
 
 // byVote reports whether a fault depends on which nodes granted the lock.
-func byVote(v catalog.Values) bool {
+func byVote(v Values) bool {
 	_, err := strconv.Atoi(v[paramGrant])
 	return v[paramNodes] == RoleGranted || err == nil
 }
 
 // checkVoters refuses to look for nodes that granted where nobody tells them.
-func checkVoters(v catalog.Values, in Input) error {
+func checkVoters(v Values, in Input) error {
 	leave := fmt.Sprintf("leave out nodes=%s and %s=N", RoleGranted, paramGrant)
 	switch at := v[paramAt]; {
 	case !byVote(v):
 		return nil
 	case !in.Setting.Voters:
 		return fmt.Errorf("backend %s does not report which servers granted a lock: %s", in.Setting.Backend, leave)
-	case at == points.BeforeAcquire || at == points.Waiting:
+	case at == history.AtBeforeAcquire || at == history.AtWaiting:
 		return fmt.Errorf("at=%s: at this point the client does not hold the lock yet, so lockstorm does not know which servers will grant it: name a later point, or %s", at, leave)
-	case points.IsCarried(at):
+	case history.IsMessagePoint(at):
 		return fmt.Errorf("at=%s: when the fault acts on a message, lockstorm does not know which servers granted the lock: name a point of the client, or %s", at, leave)
-	case at == points.Random:
-		return fmt.Errorf("at=%s: at random times the fault does not wait for a grant, so lockstorm does not know which servers granted the lock: name a point of the client, or %s", points.Random, leave)
+	case at == history.AtRandom:
+		return fmt.Errorf("at=%s: at random times the fault does not wait for a grant, so lockstorm does not know which servers granted the lock: name a point of the client, or %s", history.AtRandom, leave)
 	default:
 		return nil
 	}
 }
 
 // checkTargets refuses targets that cannot exist.
-func checkTargets(s Spec, v catalog.Values, in Input) error {
+func checkTargets(s Spec, v Values, in Input) error {
 	clients, nodes := v[paramClients], v[paramNodes]
 	if s.Whom&Clients == 0 && clients != "" && pinned(clients) == nil { // it hurts servers: whose points count
 		return fmt.Errorf("clients=%s: this fault acts on servers, so clients= must list the clients whose steps trigger the fault: write names from %s, joined by +", clients, strings.Join(in.Clients, ", "))

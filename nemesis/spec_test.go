@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // plain hurts nobody and says so.
@@ -47,7 +46,7 @@ func with(change func(s *Spec)) Spec {
 	return s
 }
 
-func params(p ...catalog.Param) []catalog.Param { return p }
+func params(p ...Param) []Param { return p }
 
 // added is with what a catalogue refuses a spec; empty: it takes it.
 func added(s Spec) (said string) {
@@ -85,14 +84,14 @@ func TestWrongSpecs(t *testing.T) {
 		{"the field `Gates` is true, so the fault stops a client at a point: set the field `Whom` to Clients", with(func(s *Spec) { s.Gates, s.Whom = true, ClientsAndNodes })},
 		{"the field `OfMaster` is true, so the fault acts on a server: set the field `Whom` to Nodes or ClientsAndNodes", with(func(s *Spec) { s.OfMaster, s.Whom = true, Clients })},
 		{`two parameters are named "every"`, with(func(s *Spec) { s.Params = append(ServerParams("1s", "1s", "1"), TimeParams("1s", "1s")...) })},
-		{`"By" is not a valid name for a parameter`, with(func(s *Spec) { s.Params = params(catalog.Param{Name: "By", Doc: "d"}) })},
-		{`parameter "by" has no description`, with(func(s *Spec) { s.Params = params(catalog.Param{Name: "by"}) })},
+		{`"By" is not a valid name for a parameter`, with(func(s *Spec) { s.Params = params(Param{Name: "By", Doc: "d"}) })},
+		{`parameter "by" has no description`, with(func(s *Spec) { s.Params = params(Param{Name: "by"}) })},
 		{"for=long is not a length", with(func(s *Spec) { s.Params = ServerParams("long", "1s", "1") })},
 		{"every=often is not a length", with(func(s *Spec) { s.Params = ServerParams("1s", "often", "1") })},
 		{"every= must be greater than 0", with(func(s *Spec) { s.Params = ServerParams("1s", "0s", "1") })},
-		{"nth=first is not a whole number", with(func(s *Spec) { s.Params = params(catalog.Param{Name: "nth", Default: "first", Doc: "d"}) })},
-		{"stay=-1s is not a length", with(func(s *Spec) { s.Params = params(catalog.Param{Name: "stay", Default: "-1s", Doc: "d"}) })},
-		{"the function in the field `Strikes` must return a point or points.Random for every backend, but it fails for a backend without points of its own: runtime error: index out of range", with(func(s *Spec) {
+		{"nth=first is not a whole number", with(func(s *Spec) { s.Params = params(Param{Name: "nth", Default: "first", Doc: "d"}) })},
+		{"stay=-1s is not a length", with(func(s *Spec) { s.Params = params(Param{Name: "stay", Default: "-1s", Doc: "d"}) })},
+		{"the function in the field `Strikes` must return a point or history.AtRandom for every backend, but it fails for a backend without points of its own: runtime error: index out of range", with(func(s *Spec) {
 			s.Strikes = func(k int, own []string) string { return own[k] }
 		})},
 	} {
@@ -111,7 +110,7 @@ func TestWrongSpecs(t *testing.T) {
 func someInput(specs ...string) Input {
 	return Input{
 		Seed: 3, Specs: specs, TTL: time.Second, Duration: 10 * time.Second, Setting: Setting{Nodes: 3, Data: 2},
-		Points: points.Names(points.Section()), Own: []string{"half-way"},
+		Points: history.PointNames(history.SectionPoints()), Own: []string{"half-way"},
 		Clients: []string{"c1", "c2"}, Nodes: []string{"n1", "n2", "n3"},
 	}
 }
@@ -132,7 +131,7 @@ func TestDefaultsOfASpec(t *testing.T) {
 		t.Fatalf("steps %+v", steps)
 	}
 	st := steps[0]
-	if st.At != 3e8 || st.Until != 13e8 || !st.Tied || st.Point != points.Acquired || st.Nth != 1 || st.For != 0 || st.Stay != 0 || st.SetBack != 0 || st.Params != nil || st.Nodes+st.Clients != "" {
+	if st.At != 3e8 || st.Until != 13e8 || !st.Tied || st.Point != history.AtAcquired || st.Nth != 1 || st.For != 0 || st.Stay != 0 || st.SetBack != 0 || st.Params != nil || st.Nodes+st.Clients != "" {
 		t.Errorf("step %+v", st)
 	}
 	master := catalog.New("nemesis", with(func(s *Spec) { s.OfMaster = true }))
@@ -140,7 +139,7 @@ func TestDefaultsOfASpec(t *testing.T) {
 		t.Errorf("a fault of the master strikes %q", nodes)
 	}
 	gating := catalog.New("nemesis", with(func(s *Spec) {
-		s.Gates, s.Whom, s.Strikes = true, Clients, func(int, []string) string { return points.Random }
+		s.Gates, s.Whom, s.Strikes = true, Clients, func(int, []string) string { return history.AtRandom }
 	}))
 	if st := mustPlan(t, gating, someInput("melt")).Requests[0].Steps[0]; !st.Tied || st.Point != "" {
 		t.Errorf("a fault that gates is not tied to any point: %+v", st)
@@ -150,7 +149,7 @@ func TestDefaultsOfASpec(t *testing.T) {
 // OneStep is one injection that fits into what is left of the run; none where it does not.
 func TestOneStep(t *testing.T) {
 	spec := with(func(s *Spec) {
-		s.Params = ServerParams("2s", "1s", "2", catalog.Param{Name: "heat", Default: "9", Doc: "how hot"})
+		s.Params = ServerParams("2s", "1s", "2", Param{Name: "heat", Default: "9", Doc: "how hot"})
 		s.Takes = func(ttl time.Duration) time.Duration { return ttl }
 	})
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -167,11 +166,11 @@ func TestOneStep(t *testing.T) {
 	if st, _, err := OneStep(spec, someInput(), 7*time.Second+1, rnd); err != nil || st != nil {
 		t.Errorf("what does not fit is %+v, %v", st, err)
 	}
-	bad := with(func(s *Spec) { s.Check = func(catalog.Values, Input) error { return errors.New("too hot") } })
+	bad := with(func(s *Spec) { s.Check = func(Values, Input) error { return errors.New("too hot") } })
 	if _, _, err := OneStep(bad, someInput(), 0, rnd); err == nil || err.Error() != "too hot" {
 		t.Errorf("error %v", err)
 	}
-	last := with(func(s *Spec) { s.Params = params(catalog.Param{Name: "grant", Default: "7", Doc: "d"}) })
+	last := with(func(s *Spec) { s.Params = params(Param{Name: "grant", Default: "7", Doc: "d"}) })
 	if _, _, err := OneStep(last, someInput(), 0, rnd); err == nil || !strings.Contains(err.Error(), "grant=7: choose any, all, or a number from 1 to 3") {
 		t.Errorf("error %v", err)
 	}
@@ -182,7 +181,7 @@ func TestDrawnSteps(t *testing.T) {
 	drawing := func(steps ...Step) *Catalogue {
 		return catalog.New("nemesis", Spec{Name: "none", Doc: "no faults"}, bareSpec(plain{}), Spec{
 			Name: "storm", Doc: "draws", Proven: "As each.", End: "As each.", Family: history.FamilyMixed,
-			Draw: func(*Catalogue, catalog.Values, Input, *rand.Rand) (Drawn, error) {
+			Draw: func(*Catalogue, Values, Input, *rand.Rand) (Drawn, error) {
 				return Drawn{Steps: steps, Without: map[string]string{"rain": "it is dry"}}, nil
 			},
 		})
@@ -205,8 +204,8 @@ func TestDrawnSteps(t *testing.T) {
 // A saved plan that cannot be carried out is refused with the step and the reason.
 func TestCheckOfASavedPlan(t *testing.T) {
 	hot := with(func(s *Spec) {
-		s.Params = params(catalog.Param{Name: "heat", Default: "9", Doc: "how hot"})
-		s.Check = func(own catalog.Values, _ Input) error {
+		s.Params = params(Param{Name: "heat", Default: "9", Doc: "how hot"})
+		s.Check = func(own Values, _ Input) error {
 			if own["heat"] != "9" {
 				return errors.New("too hot: heat=" + own["heat"])
 			}
@@ -225,7 +224,7 @@ func TestCheckOfASavedPlan(t *testing.T) {
 		"step 1 of the fault melt: a step must inject exactly one fault, but none is not a single fault":   func(_ *Request, st *Step) { st.Fault = "none" },
 		"step 1 of the fault melt: freeze cannot work in this run: it is summer":                           func(_ *Request, st *Step) { st.Fault = "freeze" },
 		"step 1 of the fault melt: at=moon: this run has no such point; choose":                            func(_ *Request, st *Step) { st.Point = "moon" },
-		"step 1 of the fault melt: too hot: heat=99":                                                       func(_ *Request, st *Step) { st.Params = catalog.Values{"heat": "99"} },
+		"step 1 of the fault melt: too hot: heat=99":                                                       func(_ *Request, st *Step) { st.Params = Values{"heat": "99"} },
 		"step 1 of the fault melt: too hot: heat=":                                                         func(_ *Request, st *Step) { st.Params = nil },
 		"fault number 1 differs: the saved plan has melt:every=1s, but the configuration of this run has":  func(q *Request, _ *Step) { q.Spec = "melt:every=1s" },
 		"fault number 1 differs: the saved plan has melt, but the configuration of this run has":           func(q *Request, _ *Step) { q.Family = "bogus" },

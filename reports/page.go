@@ -20,8 +20,8 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/shell"
 	"github.com/lockstorm/lockstorm/internal/proof"
+	"github.com/lockstorm/lockstorm/internal/shell"
 )
 
 //go:embed page.gohtml style.css timeline.js

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/backends/stores"
 )
 
 // What can be told of no run is refused, with a sentence that says why.

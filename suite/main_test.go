@@ -5,8 +5,8 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 
-	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/harness"
 )
 
 // The test binary starts itself again as the workers of its runs.

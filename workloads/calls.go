@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // Calls are the calls that users make beside acquire and release, as a section makes them. Its
@@ -47,8 +46,8 @@ const (
 )
 
 // CallParams are the parameters that make a workload's sections make [Calls].
-func CallParams() []catalog.Param {
-	return []catalog.Param{
+func CallParams() []Param {
+	return []Param{
 		{Name: "extend", Default: ExtendNone, Doc: "when the client extends the lock (none: never; half: once, halfway between read and write; background: every third of the ttl, in parallel with the critical section)"},
 		{Name: "ask", Default: "no", Doc: "yes: before each write, the client asks the library whether the lock is still held; no: the client writes without asking"},
 		{Name: "token", Default: TokenUnique, Doc: "the owner name that the client gives to the lock (unique: a new name for each attempt; equal: the same name for all clients; prefix: each client's name is the beginning of the next client's name)"},
@@ -60,7 +59,7 @@ func CallParams() []catalog.Param {
 }
 
 // newCalls reads them; a workload without the parameters makes none.
-func newCalls(v catalog.Values) (c Calls, err error) {
+func newCalls(v Values) (c Calls, err error) {
 	if _, has := v["extend"]; !has {
 		return Calls{}, nil
 	}

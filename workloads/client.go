@@ -10,7 +10,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/points"
 )
 
 // Resource is what the lock protects: see package backends, where stores offer it, too.
@@ -142,7 +141,7 @@ type Ask struct {
 func (c *Client) Acquire(ctx context.Context, ask Ask) (*Hold, error) {
 	c.grants++
 	h := &Hold{c: c, Lock: ask.Lock, Mode: ask.Mode, Grant: fmt.Sprintf("%s-%d", c.cfg.Name, c.grants)}
-	c.cfg.Gate.Reach(ctx, points.BeforeAcquire, h.spot())
+	c.cfg.Gate.Reach(ctx, history.AtBeforeAcquire, h.spot())
 	f, acquire := history.FAcquire, c.locker.Acquire
 	if ask.Try && !c.cfg.NoTry {
 		f, acquire = history.FTryAcquire, c.locker.TryAcquire
@@ -172,7 +171,7 @@ func (c *Client) Acquire(ctx context.Context, ask Ask) (*Hold, error) {
 	if logErr := c.done(e, err); logErr != nil || err != nil {
 		return nil, logErr
 	}
-	c.cfg.Gate.Reach(ctx, points.Acquired, h.spot())
+	c.cfg.Gate.Reach(ctx, history.AtAcquired, h.spot())
 	return h, nil
 }
 

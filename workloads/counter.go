@@ -5,8 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/register"
 )
 
@@ -17,7 +16,7 @@ func Specs() []Spec {
 			Name: "counter", Doc: "in each critical section, a client acquires the lock, reads a counter, waits, writes the counter plus one, and releases the lock",
 			Registers: SideBySide, Fenced: true, Check: checkFence,
 			Calls: func(s Settings) []string { return s.Calls.Needs() },
-			Params: append(slices.Concat(Params(), CallParams()), catalog.Param{
+			Params: append(slices.Concat(Params(), CallParams()), Param{
 				Name: paramFence, Default: string(register.Strict),
 				Doc: "which requests the fence accepts if their fencing token equals the highest token so far (strict: only requests of the grant that first used this token; at-least: requests of any grant)",
 			}),
@@ -52,7 +51,7 @@ func (w *counter) update(ctx context.Context, c *Client, h *Hold, t Turn) error 
 	if !h.Valid() {
 		return nil
 	}
-	h.Reach(ctx, points.BeforeRead)
+	h.Reach(ctx, history.AtBeforeRead)
 	values := map[string]int64{}
 	for _, reg := range c.Registers() {
 		v, known, err := h.Read(context.WithoutCancel(ctx), reg)
@@ -72,7 +71,7 @@ func (w *counter) update(ctx context.Context, c *Client, h *Hold, t Turn) error 
 	if !h.Valid() {
 		return nil
 	}
-	h.Reach(ctx, points.BeforeWrite)
+	h.Reach(ctx, history.AtBeforeWrite)
 	for _, reg := range c.Registers() {
 		v, known := values[reg]
 		if !known {
@@ -106,7 +105,7 @@ func (w *mutex) Section(ctx context.Context, c *Client, t Turn) (bool, error) {
 		if !h.Valid() {
 			return nil
 		}
-		h.Reach(ctx, points.BeforeWrite)
+		h.Reach(ctx, history.AtBeforeWrite)
 		return h.Work(ctx, nil, nil)
 	})
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/points"
 )
 
 // Hold is a granted lock as its client sees it.
@@ -204,7 +203,7 @@ func (h *Hold) use(f, register string) history.Event {
 // Release gives the lock back. The renewer is stopped and waited for first.
 func (h *Hold) Release(ctx context.Context) error {
 	h.confirm(ctx)
-	h.Reach(ctx, points.BeforeRelease)
+	h.Reach(ctx, history.AtBeforeRelease)
 	if r, ok := h.lease.(backends.Renewer); ok {
 		r.StopRenewing()
 	}
@@ -214,7 +213,7 @@ func (h *Hold) Release(ctx context.Context) error {
 		return err
 	}
 	h.c.sessions.leave(h)
-	h.Reach(ctx, points.Releasing)
+	h.Reach(ctx, history.AtReleasing)
 	err := h.lease.Release(context.WithoutCancel(ctx))
 	return errors.Join(h.c.settle(h, err), h.c.done(e, err))
 }

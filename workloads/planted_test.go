@@ -3,10 +3,10 @@ package workloads_test
 import (
 	"testing"
 
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/lockstormtest"
-	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/suite"
 )
 

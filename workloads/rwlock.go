@@ -4,9 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/points"
 	"github.com/lockstorm/lockstorm/internal/register"
 )
 
@@ -16,7 +14,7 @@ func rwlockSpec() Spec {
 	return Spec{
 		Name: "rwlock", Doc: "readers read a counter, wait, and read the counter again; writers read the counter, wait, and write the counter plus one",
 		Registers: SideBySide, Fenced: true, Models: []string{history.ModelReadWrite},
-		Params: append(Params(), catalog.Param{Name: paramReaders, Default: "0.7", Doc: "fraction (0 to 1) of the critical sections in which the client only reads the data"}),
+		Params: append(Params(), Param{Name: paramReaders, Default: "0.7", Doc: "fraction (0 to 1) of the critical sections in which the client only reads the data"}),
 		Check: func(s Settings) error {
 			_, err := s.Values.Fraction(paramReaders)
 			return err
@@ -79,7 +77,7 @@ func (w *rwlock) look(ctx context.Context, c *Client, h *Hold, t Turn) error {
 		if !h.Valid() {
 			return nil
 		}
-		h.Reach(ctx, []string{points.BeforeRead, points.BeforeWrite}[i])
+		h.Reach(ctx, []string{history.AtBeforeRead, history.AtBeforeWrite}[i])
 		for _, reg := range unfenced {
 			if _, _, err := h.Read(context.WithoutCancel(ctx), reg); err != nil {
 				return err

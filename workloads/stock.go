@@ -3,7 +3,7 @@ package workloads
 import (
 	"context"
 
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // Registers of the workload stock.
@@ -37,7 +37,7 @@ func (w *stock) change(ctx context.Context, h *Hold, t Turn) error {
 	if !h.Valid() {
 		return nil
 	}
-	h.Reach(ctx, points.BeforeRead)
+	h.Reach(ctx, history.AtBeforeRead)
 	pieces, known, err := h.Read(context.WithoutCancel(ctx), RegStock)
 	if err != nil || !known {
 		return err
@@ -49,7 +49,7 @@ func (w *stock) change(ctx context.Context, h *Hold, t Turn) error {
 	if err := w.Keep(ctx, h, t); err != nil || !h.Valid() {
 		return err
 	}
-	h.Reach(ctx, points.BeforeWrite)
+	h.Reach(ctx, history.AtBeforeWrite)
 	next := pieces - 1
 	if pieces == 0 {
 		next = 1

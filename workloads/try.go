@@ -3,8 +3,6 @@ package workloads
 import (
 	"context"
 	"time"
-
-	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 const paramBound = "bound"
@@ -15,7 +13,7 @@ const BoundTry = "try"
 func trySpec() Spec {
 	return Spec{
 		Name: "try", Doc: "clients try to acquire the lock without waiting; each try must return within a time limit, even under faults; the workload uses no data",
-		Params: []catalog.Param{
+		Params: []Param{
 			{Name: "hold", Default: "0.1ttl", Doc: "longest time that a client stays in its critical section"},
 			{Name: "think", Default: "0.05ttl", Doc: "longest pause between two critical sections of a client"},
 			{Name: paramBound, Default: "2ttl", Doc: "time limit of each attempt to acquire the lock without waiting (a try)"},

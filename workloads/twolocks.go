@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 func twoLocksSpec() Spec {
@@ -49,7 +49,7 @@ func (w *twoLocks) Section(ctx context.Context, c *Client, t Turn) (bool, error)
 		if held == nil || inner == nil || !held.Valid() {
 			continue
 		}
-		held.Reach(ctx, points.BeforeWrite)
+		held.Reach(ctx, history.AtBeforeWrite)
 		if err := held.Work(ctx, nil, nil); err != nil {
 			return true, err
 		}

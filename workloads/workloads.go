@@ -16,9 +16,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/internal/register"
 )
 
@@ -26,8 +25,8 @@ import (
 type Spec struct {
 	Name   string
 	Doc    string
-	Params []catalog.Param // [Params] are those that most have
-	Points []points.Point  // of its own, beside those of every section
+	Params []Param         // [Params] are those that most have
+	Points []history.Point // of its own, beside those of every section
 	// Registers are the values of the protected resource that it reads and writes; nil: it
 	// touches none. It is asked once, before the run.
 	Registers func(fencing string, tokens bool) []Register
@@ -75,9 +74,9 @@ func (s Spec) Valid() error {
 		return errors.New("the field `Fenced` is true, but the field `Registers` is nil: set `Registers`, or set `Fenced` to false")
 	}
 	for i, p := range s.Points {
-		taken := slices.Contains(points.Names(s.Points[:i]), p.Name) || slices.Contains(points.Names(points.Section()), p.Name) || points.IsCarried(p.Name)
+		taken := slices.Contains(history.PointNames(s.Points[:i]), p.Name) || slices.Contains(history.PointNames(history.SectionPoints()), p.Name) || history.IsMessagePoint(p.Name)
 		if p.Name == "" || p.Doc == "" || taken {
-			return fmt.Errorf("point %q: the field `Name` or `Doc` is empty, or another point has this name already (perhaps a point of package points)", p.Name)
+			return fmt.Errorf("point %q: the field `Name` or `Doc` is empty, or another point has this name already (perhaps a point of every section)", p.Name)
 		}
 	}
 	for _, kind := range s.Models {
@@ -127,15 +126,15 @@ type Settings struct {
 	Think   time.Duration // longest pause between two sections
 	Try     float64       // part of the attempts that do not wait
 	Calls   Calls         // that a section makes beside acquire and release
-	Values  catalog.Values
+	Values  Values
 	Clients int        // of the run
 	Dir     string     // folder shared by all clients, for data of its own; empty before the run
 	Rand    *rand.Rand // seeded, one per client; nil before the run
 }
 
 // Params are what most workloads have. Lengths may be multiples of the ttl.
-func Params() []catalog.Param {
-	return []catalog.Param{
+func Params() []Param {
+	return []Param{
 		{Name: "hold", Default: "0.1ttl", Doc: "longest time that a client stays in its critical section"},
 		{Name: "think", Default: "0.05ttl", Doc: "longest pause between two critical sections of a client"},
 		{Name: "try", Default: "0.1", Doc: "fraction (0 to 1) of the acquire calls that do not wait if another client holds the lock"},
@@ -143,7 +142,7 @@ func Params() []catalog.Param {
 }
 
 // NewSettings resolves parameters. Common ones that the workload does not have are 0.
-func NewSettings(v catalog.Values, locks []string, ttl time.Duration) (Settings, error) {
+func NewSettings(v Values, locks []string, ttl time.Duration) (Settings, error) {
 	s := Settings{Locks: locks, TTL: ttl, Values: v}
 	var err error
 	if s.Hold, err = v.Length("hold", ttl); err != nil {

@@ -6,7 +6,7 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // election is concurrency.Election: campaign as acquire, resign as release.
@@ -20,7 +20,7 @@ func (e election) Acquire(ctx context.Context, req backends.Request) (backends.L
 	if err != nil {
 		return nil, err
 	}
-	req.Reach(ctx, points.Waiting)
+	req.Reach(ctx, history.AtWaiting)
 	one := concurrency.NewElection(s, prefix(e.c.env.Run, req.Lock))
 	if err := one.Campaign(ctx, req.Owner); err != nil {
 		e.done(s)

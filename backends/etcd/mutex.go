@@ -8,7 +8,7 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // mutex is concurrency.Mutex as its users call it: a session, NewMutex, Lock or TryLock, Unlock,
@@ -20,7 +20,7 @@ var _ backends.Locker = mutex{}
 // Acquire is Lock.
 func (m mutex) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
 	return m.lock(ctx, req, func(mu *concurrency.Mutex, ctx context.Context) error {
-		req.Reach(ctx, points.Waiting)
+		req.Reach(ctx, history.AtWaiting)
 		return mu.Lock(ctx)
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3lock/v3lockpb"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // rpc is the lock service of the server: Lock and Unlock, under a lease that the client keeps alive.
@@ -24,7 +24,7 @@ func (l rpc) Acquire(ctx context.Context, req backends.Request) (backends.Lease,
 	if err != nil {
 		return nil, err
 	}
-	req.Reach(ctx, points.Waiting)
+	req.Reach(ctx, history.AtWaiting)
 	service := v3lockpb.NewLockClient(s.Client().ActiveConnection())
 	r, err := service.Lock(ctx, &v3lockpb.LockRequest{Name: []byte(prefix(l.c.env.Run, req.Lock)), Lease: int64(s.Lease())})
 	sent := l.c.lastSent()

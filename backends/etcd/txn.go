@@ -7,7 +7,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // txn is a lock of one key that a transaction creates where there is none, under a lease that the
@@ -28,7 +28,7 @@ func (t txn) Acquire(ctx context.Context, req backends.Request) (backends.Lease,
 		}
 		if !waiting {
 			waiting = true
-			req.Reach(ctx, points.Waiting)
+			req.Reach(ctx, history.AtWaiting)
 		}
 		if err := t.awaitGone(ctx, req, rev); err != nil {
 			return nil, fmt.Errorf("%w: %w", backends.ErrBusy, err) // nothing was asked for since the refusal

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends/redis"
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/backends/stores"
 )
 
 func catalogue() *harness.Catalogue {

@@ -8,8 +8,8 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/backends/redis"
 	"github.com/lockstorm/lockstorm/backends/internal/tap"
+	"github.com/lockstorm/lockstorm/backends/redis"
 	"github.com/lockstorm/lockstorm/history"
 )
 

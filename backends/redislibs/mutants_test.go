@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/backends/redislibs"
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/lockstormtest"
-	"github.com/lockstorm/lockstorm/backends/stores"
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
+	"github.com/lockstorm/lockstorm/lockstormtest"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 func catalogue() *harness.Catalogue {
@@ -92,7 +92,7 @@ func TestMutants(t *testing.T) {
 // The library without any bug is never said to have one, under any fault that libraries are put under: with
 // MUTANT_SEEDS=20, 180 runs. Its server keeps its keys over a restart, which it has no say in.
 func TestControl(t *testing.T) {
-	for _, fault := range own.LibraryFaults() {
+	for _, fault := range cases.LibraryFaults() {
 		for _, seed := range mutantSeeds(t) {
 			t.Run(fmt.Sprintf("%s/%d", fault, seed), func(t *testing.T) {
 				t.Parallel()

@@ -13,8 +13,8 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/backends/redis"
 	"github.com/lockstorm/lockstorm/backends/internal/tap"
+	"github.com/lockstorm/lockstorm/backends/redis"
 	"github.com/lockstorm/lockstorm/history"
 )
 

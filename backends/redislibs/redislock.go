@@ -9,10 +9,10 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/backends/redis"
 	"github.com/lockstorm/lockstorm/backends/internal/tap"
+	"github.com/lockstorm/lockstorm/backends/redis"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/catalog"
-	"github.com/lockstorm/lockstorm/points"
 )
 
 var redislockParams = []catalog.Param{
@@ -68,7 +68,7 @@ type announced struct {
 func (a *announced) NextBackoff() time.Duration {
 	if !a.told {
 		a.told = true
-		a.req.Reach(a.ctx, points.Waiting)
+		a.req.Reach(a.ctx, history.AtWaiting)
 	}
 	return a.RetryStrategy.NextBackoff()
 }

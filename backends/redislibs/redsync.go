@@ -15,9 +15,9 @@ import (
 	redigolib "github.com/gomodule/redigo/redis"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/backends/redis"
 	"github.com/lockstorm/lockstorm/backends/internal/tap"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/backends/redis"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // redsyncLock is go-redsync on every node.
@@ -83,7 +83,7 @@ func (l *redsyncLock) mutex(ctx context.Context, req backends.Request) *redsync.
 		redsync.WithRetryDelayFunc(func(int) time.Duration { // as the library does by default, and tells
 			if !told {
 				told = true
-				req.Reach(ctx, points.Waiting)
+				req.Reach(ctx, history.AtWaiting)
 			}
 			return redsyncLeast + time.Duration(l.env.Rand.Int64N(int64(redsyncMost-redsyncLeast)))
 		}))

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // advisory is a lock that the server keeps for a session, or for a transaction of it: it ends with
@@ -33,7 +33,7 @@ const (
 
 // Acquire waits in the server until the lock is free.
 func (a *advisory) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
-	req.Reach(ctx, points.Waiting)
+	req.Reach(ctx, history.AtWaiting)
 	for {
 		lease, err := a.lock(ctx, req, true)
 		if err == nil || !errors.Is(err, backends.ErrBusy) || ctx.Err() != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 
 	"github.com/lockstorm/lockstorm/backends/sql"
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/backends/stores"
 )
 
 func catalogue() *harness.Catalogue {

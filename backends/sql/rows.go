@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // rows is SELECT ... FOR UPDATE: the lock is a row, and the data is written in the transaction that
@@ -40,7 +40,7 @@ type transaction struct {
 
 // Acquire waits in the server until the row is free.
 func (r *rows) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
-	req.Reach(ctx, points.Waiting)
+	req.Reach(ctx, history.AtWaiting)
 	for {
 		lease, err := r.lock(nobody(ctx), req, "")
 		if err == nil || !errors.Is(err, backends.ErrBusy) || ctx.Err() != nil || r.tx != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/lockstorm/lockstorm/backends/etcd"
 	"github.com/lockstorm/lockstorm/backends/file"
 	"github.com/lockstorm/lockstorm/backends/nats"
-	"github.com/lockstorm/lockstorm/internal/cluster/embedded"
 	"github.com/lockstorm/lockstorm/backends/redislibs"
 	"github.com/lockstorm/lockstorm/backends/sql"
 	"github.com/lockstorm/lockstorm/backends/zookeeper"
+	"github.com/lockstorm/lockstorm/internal/cluster/embedded"
 )
 
 // All are the parts of all stores. Containers are a part of their own: container.Docker of package internal/cluster/container.

@@ -8,7 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // exclusive is the lock of one fixed ephemeral node: who makes it holds the lock; all others watch
@@ -40,7 +40,7 @@ func (x *exclusive) Acquire(ctx context.Context, req backends.Request) (backends
 		}
 		if !waiting {
 			waiting = true
-			req.Reach(ctx, points.Waiting)
+			req.Reach(ctx, history.AtWaiting)
 		}
 		gone, watchErr := awaitGone(ctx, conn, lockPath(x.s.env.Run, req.Lock)+fixedNode)
 		if watchErr != nil {

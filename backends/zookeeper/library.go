@@ -9,7 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // library is the lock that the Go client ships: zk.NewLock, Lock, Unlock. A new object is made for
@@ -27,7 +27,7 @@ func (l *library) Acquire(ctx context.Context, req backends.Request) (backends.L
 	}
 	path := lockPath(l.s.env.Run, req.Lock)
 	lock := zk.NewLock(conn, path, zk.WorldACL(zk.PermAll))
-	req.Reach(ctx, points.Waiting)
+	req.Reach(ctx, history.AtWaiting)
 	// What is written into the node is the only thing by which it can be found again: Lock has no
 	// way to ask for the name.
 	locked := make(chan error, 1)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/points"
 )
 
 // queue is the lock of sequential ephemeral nodes: each attempt makes one, and the lowest holds the
@@ -284,7 +283,7 @@ func (q *queue) await(ctx context.Context, req backends.Request, t ticket) (back
 		}
 		if !waiting {
 			waiting = true
-			req.Reach(ctx, points.Waiting)
+			req.Reach(ctx, history.AtWaiting)
 		}
 		mark, sent := q.s.mark(), q.s.env.Now()
 		gone, err := awaitGone(ctx, conn, path+"/"+before)

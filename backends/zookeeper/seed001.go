@@ -10,7 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // pointBetween is where a wake-up is missed: the watch is set, and nobody waits for it yet.
@@ -145,7 +145,7 @@ func (l *seed001) Acquire(ctx context.Context, req backends.Request) (backends.L
 		}
 		if !waiting {
 			waiting = true
-			req.Reach(ctx, points.Waiting)
+			req.Reach(ctx, history.AtWaiting)
 		}
 		if ended := l.waitFor(ctx, req, pre); ended != nil {
 			return nil, err

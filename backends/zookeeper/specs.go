@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 const module = "github.com/go-zookeeper/zk v1.0.4"

@@ -2,7 +2,6 @@
 package checks
 
 import (
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/internal/audit"
 	"github.com/lockstorm/lockstorm/checker/internal/coverage"
@@ -13,6 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker/internal/ownership"
 	"github.com/lockstorm/lockstorm/checker/internal/tokens"
 	"github.com/lockstorm/lockstorm/checker/internal/waits"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // Default is the catalogue of all checks, in the order in which they are reported.

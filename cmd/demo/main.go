@@ -4,9 +4,9 @@ package main
 import (
 	"os"
 
-	"github.com/lockstorm/lockstorm/internal/cluster/embedded"
-	"github.com/lockstorm/lockstorm/internal/cli"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/cli"
+	"github.com/lockstorm/lockstorm/internal/cluster/embedded"
 	"github.com/lockstorm/lockstorm/suite"
 )
 

@@ -4,12 +4,12 @@ package main
 import (
 	"os"
 
-	"github.com/lockstorm/lockstorm/internal/cluster/container"
+	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/cli"
 	"github.com/lockstorm/lockstorm/internal/cli/campaign"
 	"github.com/lockstorm/lockstorm/internal/cli/claims"
-	"github.com/lockstorm/lockstorm/internal/cli"
-	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/internal/cluster/container"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 )
 
@@ -18,5 +18,5 @@ func main() {
 	cat.Containers = container.Docker{}
 	cat.Backends.Elsewhere("rueidislock", "its adapter is adapters/go/rueidislock (docs/adapters.md)")
 	harness.WorkerMain(cat)
-	os.Exit(cli.Main(own.Book(cat), cli.System("lockstorm"), claims.Verb, campaign.Verb))
+	os.Exit(cli.Main(cases.Book(cat), cli.System("lockstorm"), claims.Verb, campaign.Verb))
 }

@@ -18,7 +18,7 @@ func Adapters(before, machine string, measured map[string]Measured) string {
 	p.measured(rows, before, machine)
 	p.line("\nThe command of each run was `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --seed N`. If FLAGS contains ` -- `, the\nother flags must be written before ` -- `. The next table shows the FLAGS of each variant, and the versions of the software that ran.\n")
 	p.header("variant", "flags", "versions")
-	for _, v := range own.Adapters() {
+	for _, v := range cases.Adapters() {
 		p.row(v.Name, "`"+v.Flags()+"`", cmp.Or(ranWith(v, measured), versionsIn(before, v)))
 	}
 	return p.String()
@@ -32,17 +32,17 @@ discipline is the rule by which a client stops using the lock: under ` + "`" + `
 ([semantics.md](semantics.md#disciplines)). A library without a loss signal has no rows for ` + "`" + `told` + "`" + `. `
 
 func adapterRows(before string, measured map[string]Measured) (rows []libraryRow, missing []string) {
-	var cases []variantCase
-	for _, v := range own.Adapters() {
+	var all []variantCase
+	for _, v := range cases.Adapters() {
 		for _, c := range v.Cases() {
-			cases = append(cases, variantCase{v, c})
+			all = append(all, variantCase{v, c})
 		}
 	}
-	return rowsOf(cases, before, measured)
+	return rowsOf(all, before, measured)
 }
 
 // ranWith says the versions that the measured runs of a variant had.
-func ranWith(v own.Variant, measured map[string]Measured) (versions string) {
+func ranWith(v cases.Variant, measured map[string]Measured) (versions string) {
 	for name, m := range measured {
 		if strings.HasPrefix(name, v.Name+"/") {
 			versions = max(versions, m.Versions)
@@ -52,7 +52,7 @@ func ranWith(v own.Variant, measured map[string]Measured) (versions string) {
 }
 
 // versionsIn are the versions that a page has of a variant.
-func versionsIn(page string, v own.Variant) string {
+func versionsIn(page string, v cases.Variant) string {
 	head := fmt.Sprintf("| %s | `%s` | ", v.Name, v.Flags())
 	for l := range strings.Lines(page) {
 		if rest, ok := strings.CutPrefix(l, head); ok {

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker/facts"
-	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
+	"github.com/lockstorm/lockstorm/internal/suites/gate"
 )
 
 // countedBefore is what stored results of an earlier count mean.
@@ -38,7 +38,7 @@ func lostIs(r *gate.Results) string {
 }
 
 // Claims is docs/claims.md: the claims of the articles and what became of them, by stored answers.
-func Claims(answers []own.Answer) string {
+func Claims(answers []cases.Answer) string {
 	var p page
 	p.line("# Claims of articles on distributed locks, tested\n\n%s", `<!-- Made from docs/claims.json by `+"`make docs`"+`; `+"`make claims`"+` measures anew. Do not edit. -->
 
@@ -63,11 +63,11 @@ A failed check does not always lead to exit code 1. The check `+"`"+`loss-notice
 `+"`"+`--fencing on`+"`"+`, an inherent overlap (two clients hold the lock at once) does not fail the run. If the lock is a database
 transaction that also writes the data, no finding of `+"`"+`mutual-exclusion`+"`"+` and `+"`"+`lock-linearizability`+"`"+` fails the run.
 `)
-	if slices.ContainsFunc(answers, func(a own.Answer) bool { return lossesOnly(a.Figures) }) {
+	if slices.ContainsFunc(answers, func(a cases.Answer) bool { return lossesOnly(a.Figures) }) {
 		p.line("The figures \"updates lost\" were measured before lockstorm counted what is lost for good: %s\n", countedBefore)
 	}
 	p.header("", "claim", "verdict", "what the runs show")
-	claims := own.Claims()
+	claims := cases.Claims()
 	for _, c := range claims {
 		p.row(fmt.Sprintf("[%d](#claim-%d)", c.Number, c.Number), c.Text, verdict(c.Judged(answers)), c.Note)
 	}
@@ -77,15 +77,15 @@ transaction that also writes the data, no finding of `+"`"+`mutual-exclusion`+"`
 	return p.String()
 }
 
-func verdict(v own.ClaimVerdict) string {
-	if v == own.Stands {
+func verdict(v cases.ClaimVerdict) string {
+	if v == cases.Stands {
 		return string(v)
 	}
 	return "**" + string(v) + "**"
 }
 
 // claim is the section of one.
-func (p *page) claim(c own.Claim, answers []own.Answer) {
+func (p *page) claim(c cases.Claim, answers []cases.Answer) {
 	p.line("\n## Claim %d\n\nClaim of %s: %s. Verdict: %s.\n", c.Number, articles(c.Articles), c.Text, verdict(c.Judged(answers)))
 	if c.Note != "" {
 		p.line("%s\n", c.Note)
@@ -104,7 +104,7 @@ func (p *page) claim(c own.Claim, answers []own.Answer) {
 	}
 	p.header("`lockstorm run ...`", "exit", "supports the claim", "failed", "figures")
 	for _, r := range c.Runs {
-		i := slices.IndexFunc(answers, func(a own.Answer) bool { return a.Run == r.Name })
+		i := slices.IndexFunc(answers, func(a cases.Answer) bool { return a.Run == r.Name })
 		if i < 0 {
 			p.row("`"+r.Run.Line()+"`", "", "not run", "", "")
 			continue
@@ -119,7 +119,7 @@ func (p *page) claim(c own.Claim, answers []own.Answer) {
 }
 
 // lockOf is the lock of a run of a claim, as the flags that select it.
-func lockOf(c own.Claim, run string) string {
+func lockOf(c cases.Claim, run string) string {
 	for _, r := range c.Runs {
 		if r.Name == fmt.Sprintf("claim-%d/%s", c.Number, run) {
 			flags := r.Run.Backend
@@ -146,10 +146,10 @@ func articles(numbers string) string {
 
 func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-func figures(a own.Answer) string {
+func figures(a cases.Answer) string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(a.Figures)) {
-		out = append(out, own.Figure(name, a.Figures[name]))
+		out = append(out, cases.Figure(name, a.Figures[name]))
 	}
 	return strings.Join(out, ", ")
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // Measured is what the runs of one row of docs/libraries-measured.md or docs/adapters-measured.md came to, as it is shown.
@@ -27,7 +27,7 @@ func Libraries(before, machine string, cat *harness.Catalogue, measured map[stri
 	p.measured(rows, before, machine)
 	p.line("\nThe command of each run was `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --seed N`. The next table shows the FLAGS of each\nvariant.\n")
 	p.header("variant", "flags")
-	for _, v := range own.Variants() {
+	for _, v := range cases.Variants() {
 		p.row(v.Name, "`"+v.Flags()+"`")
 	}
 	return p.String()
@@ -68,20 +68,20 @@ const measuredColumns = `The columns have these meanings:
 
 // libraryRows are the rows of the page, and the names of the cases that neither it nor what was measured has.
 func libraryRows(before string, cat *harness.Catalogue, measured map[string]Measured) (rows []libraryRow, missing []string) {
-	var cases []variantCase
-	for _, v := range own.Variants() {
+	var all []variantCase
+	for _, v := range cases.Variants() {
 		for _, d := range v.Disciplines {
 			for _, c := range v.Libraries(cat, d) {
-				cases = append(cases, variantCase{v, c})
+				all = append(all, variantCase{v, c})
 			}
 		}
 	}
-	return rowsOf(cases, before, measured)
+	return rowsOf(all, before, measured)
 }
 
 // variantCase is a case of a variant.
 type variantCase struct {
-	v own.Variant
+	v cases.Variant
 	suite.Case
 }
 

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // Matrix is docs/matrix.md: what a suite of all backends and faults has measured.

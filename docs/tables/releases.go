@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // Releases is docs/releases.md: what was not measured, by the name of its case, is that of the page before.
@@ -16,7 +16,7 @@ func Releases(before, machine string, measured map[string]Measured) string {
 	p.line("# Lock libraries by release\n\n<!-- Written by `make versions`. Do not edit. -->\n")
 	p.line(releasesIntro)
 	p.line("%s%s.", measuredOn, cmp.Or(machine, machineOf(before)))
-	for _, s := range own.Shelves() {
+	for _, s := range cases.Shelves() {
 		old := section(before, s.Library)
 		p.line("\n## %s\n", s.Library)
 		p.line("`lockstorm run --backend exec:cmd=FILE %s --nemesis FAULT --seed N -- ARGS`\n", s.Shown())
@@ -42,7 +42,7 @@ func Releases(before, machine string, measured map[string]Measured) string {
 	}
 	p.line("\n## Commands\n\nTo run a command of this page, replace FAULT by a fault, and N by a seed. The last column of the next table shows the words for FILE and ARGS: the first word replaces FILE, and the other words replace ARGS.\n")
 	p.header("library", "release", "FILE ARGS")
-	for _, s := range own.Shelves() {
+	for _, s := range cases.Shelves() {
 		for _, r := range s.Releases {
 			p.row(s.Library, r.Of, "`"+strings.Join(s.Words(r), " ")+"`")
 		}
@@ -65,7 +65,7 @@ run of the release has a verdict. A few runs cannot show every outcome that a re
 `
 
 // label names a release: where it is from, and the version that the runs had.
-func label(r own.Release, m Measured) string {
+func label(r cases.Release, m Measured) string {
 	library, _, _ := strings.Cut(m.Versions, ",")
 	if words := strings.Fields(library); len(words) > 0 && words[len(words)-1] != r.Of {
 		return words[len(words)-1] + " (" + r.Of + ")"
@@ -81,7 +81,7 @@ func section(page, library string) string {
 }
 
 // fromSection is the label and the outcomes that a section has of a release under a fault.
-func fromSection(section, fault string, r own.Release) (label, runs string) {
+func fromSection(section, fault string, r cases.Release) (label, runs string) {
 	for l := range strings.Lines(section) {
 		cells := strings.Split(l, " | ")
 		if len(cells) > 3 && cells[0] == fmt.Sprintf("| `%s`", fault) && (cells[1] == r.Of || strings.HasSuffix(cells[1], "("+r.Of+")")) {
@@ -122,7 +122,7 @@ func outcomes(cell string) (words []string) {
 
 // HasRelease reports whether a page of releases has the row of a case.
 func HasRelease(page string, c suite.Case) bool {
-	for _, s := range own.Shelves() {
+	for _, s := range cases.Shelves() {
 		for _, r := range s.Releases {
 			fault := c.Run.Nemesis[0]
 			if s.Case(r, fault).Name == c.Name {

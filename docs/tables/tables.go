@@ -13,10 +13,10 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 const generated = "<!-- Made from the catalogue by `make docs`. Do not edit. -->\n\n"
@@ -223,7 +223,7 @@ func cell(c *harness.Catalogue, backend, fault string) string {
 	if _, err := harness.Where(c, backend, fault); err != nil {
 		return "-"
 	}
-	w, ok := own.For(backend, fault)
+	w, ok := cases.For(backend, fault)
 	if !ok {
 		return "?"
 	}

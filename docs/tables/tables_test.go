@@ -10,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/backends/stores"
-	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/suites/answer"
-	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
+	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 var (
@@ -56,7 +56,7 @@ func TestDocsAreNotStale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var answers []own.Answer
+	var answers []cases.Answer
 	if err := json.Unmarshal(b, &answers); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestTrackRecordHasThePublishedCases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, cases := trackRow.FindAllStringSubmatch(string(text), -1), own.Published()
+	rows, cases := trackRow.FindAllStringSubmatch(string(text), -1), cases.Published()
 	if len(rows) != len(cases) {
 		t.Fatalf("%d rows, %d published cases: run `make track-record`", len(rows), len(cases))
 	}

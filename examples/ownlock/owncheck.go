@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/causes"
 	"github.com/lockstorm/lockstorm/history"
@@ -33,7 +33,7 @@ func Checks() []checker.Check {
 
 // keepsLedger returns the reason why the check does not apply to a run of another workload.
 func keepsLedger(in *checker.Input) (checker.Code, string) {
-	if name, _ := catalog.Split(in.Run.Workload); name != Ledger && name != Late {
+	if name, _, _ := strings.Cut(in.Run.Workload, ":"); name != Ledger && name != Late {
 		return checker.CodeNoData, fmt.Sprintf("workload %s keeps no ledger", name)
 	}
 	return "", ""

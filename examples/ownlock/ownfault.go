@@ -9,10 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/points"
 )
 
 // StaleFile is the name of the fault, for --nemesis.
@@ -33,19 +31,19 @@ func Faults() []nemesis.Spec {
 		End:    "lockstorm puts the old file back, and checks that the name leads to the old file again.",
 		Family: history.FamilyStore,
 		Whom:   nemesis.Elsewhere, // the fault affects neither clients nor servers: it finds the files itself
-		Params: append(nemesis.CommonParams("1.5ttl", "3ttl"), nemesis.StayParam(), catalog.Param{
+		Params: append(nemesis.CommonParams("1.5ttl", "3ttl"), nemesis.StayParam(), nemesis.Param{
 			Name: paramSeen, Default: seenNothing,
 			Doc: "content of the other file (nothing: the file is empty; copy: the content of the lock's file, as on a replica that lags behind)",
 		}),
 		Check: checkSeen,
 		// By default the fault acts just after a client has acquired the lock, when it can do most harm.
-		Strikes: func(int, []string) string { return points.Acquired },
+		Strikes: func(int, []string) string { return history.AtAcquired },
 		Fault:   staleFile{},
 	}}
 }
 
 // checkSeen refuses a wrong value of the parameter before the run starts.
-func checkSeen(own catalog.Values, _ nemesis.Input) error {
+func checkSeen(own nemesis.Values, _ nemesis.Input) error {
 	if s := own[paramSeen]; s != seenNothing && s != seenCopy {
 		return fmt.Errorf("%s=%s: choose %s or %s", paramSeen, s, seenNothing, seenCopy)
 	}

@@ -9,8 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/internal/catalog"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/workloads"
 )
 
@@ -42,9 +41,9 @@ func workload(name, doc string, section func(*ledger, context.Context, *workload
 	return workloads.Spec{
 		Name: name, Doc: doc,
 		Params: append(workloads.Params(),
-			catalog.Param{Name: paramAccounts, Default: "4", Doc: "number of accounts, 2 or more"},
-			catalog.Param{Name: paramOpening, Default: "100", Doc: "initial balance of each account"}),
-		Points: []points.Point{{Name: PointNumbered, Doc: "the client has read the last entry and numbered the new entry, but has not yet written the new entry"}},
+			workloads.Param{Name: paramAccounts, Default: "4", Doc: "number of accounts, 2 or more"},
+			workloads.Param{Name: paramOpening, Default: "100", Doc: "initial balance of each account"}),
+		Points: []history.Point{{Name: PointNumbered, Doc: "the client has read the last entry and numbered the new entry, but has not yet written the new entry"}},
 		Check: func(s workloads.Settings) error {
 			_, err := newLedger(s)
 			return err
@@ -110,7 +109,7 @@ func (l *ledger) transfer(ctx context.Context, c *workloads.Client, t workloads.
 		if !h.Valid() {
 			return nil
 		}
-		h.Reach(ctx, points.BeforeRead)
+		h.Reach(ctx, history.AtBeforeRead)
 		b, entry, err := l.number(h.Lock)
 		if err != nil {
 			return err // the client cannot continue without its data
@@ -120,7 +119,7 @@ func (l *ledger) transfer(ctx context.Context, c *workloads.Client, t workloads.
 		if !h.Valid() {
 			return nil
 		}
-		h.Reach(ctx, points.BeforeWrite)
+		h.Reach(ctx, history.AtBeforeWrite)
 		return l.post(ctx, h, b, entry)
 	})
 }

@@ -8,16 +8,15 @@ import (
 
 	"example.com/ownlock"
 
-	"github.com/lockstorm/lockstorm/internal/cli"
+	"github.com/lockstorm/lockstorm"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/suite"
 )
 
 // said is what a verb prints, and its exit code.
 func said(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, progress bytes.Buffer
-	code = cli.Main(&suite.Book{Catalogue: ownlock.Catalogue()}, cli.State{Context: t.Context(), Name: "ownlock", Args: args, Stdout: &out, Stderr: &progress})
+	code = lockstorm.Run(t.Context(), "ownlock", ownlock.Catalogue(), args, &out, &progress)
 	return code, out.String(), progress.String()
 }
 

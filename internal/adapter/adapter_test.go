@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/adapter"
 	"github.com/lockstorm/lockstorm/internal/adapter/adaptertest"
 	"github.com/lockstorm/lockstorm/internal/catalog"
-	"github.com/lockstorm/lockstorm/history"
 )
 
 // TestMain lets this binary start itself as an adapter.

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/adapter"
 	"github.com/lockstorm/lockstorm/internal/catalog"
-	"github.com/lockstorm/lockstorm/history"
 )
 
 // BenchmarkPython is a request and its answer, of the null adapter in Python.

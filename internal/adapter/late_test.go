@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/internal/adapter/adaptertest"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/adapter/adaptertest"
 )
 
 // A grant that comes after its attempt was given up is released: nobody would do it later.

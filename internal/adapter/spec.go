@@ -14,9 +14,8 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // Name is the name of the backend: exec:cmd=FILE, with the arguments of FILE behind --.
@@ -205,7 +204,7 @@ func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error)
 		s.Signals = append(s.Signals, backends.Signal{Kind: backends.SignalKind(one.Kind), Name: one.Name})
 	}
 	for _, one := range d.Points {
-		s.Points = append(s.Points, points.Point{Name: one.Name, Doc: one.Doc})
+		s.Points = append(s.Points, history.Point{Name: one.Name, Doc: one.Doc})
 	}
 	for _, p := range d.Params {
 		if p.Name == paramCmd {

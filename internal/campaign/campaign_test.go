@@ -11,11 +11,11 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"github.com/lockstorm/lockstorm/internal/campaign/queue"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/internal/campaign/queue"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // Two workers share a campaign, and end when all is done. Starting it again publishes nothing.

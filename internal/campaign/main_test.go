@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/campaign/queue"
-	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/internal/leaktest"
 	"github.com/lockstorm/lockstorm/backends/stores"
-	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/campaign/queue"
+	"github.com/lockstorm/lockstorm/internal/leaktest"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 func TestMain(m *testing.M) {

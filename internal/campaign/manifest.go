@@ -16,11 +16,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // Schema is the version of manifests and of what workers store.

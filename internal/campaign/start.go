@@ -8,8 +8,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/lockstorm/lockstorm/internal/campaign/queue"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/campaign/queue"
 )
 
 // atOnce is how many messages are on their way to the server.

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/internal/adapter"
-	"github.com/lockstorm/lockstorm/internal/adapter/conform"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/adapter"
+	"github.com/lockstorm/lockstorm/internal/adapter/conform"
 )
 
 type adapterFlags struct {

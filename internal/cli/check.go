@@ -13,8 +13,8 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/reports"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
+	"github.com/lockstorm/lockstorm/reports"
 )
 
 func (a *App) checkCommand() *cobra.Command {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/files"
-	"github.com/lockstorm/lockstorm/reports"
 	"github.com/lockstorm/lockstorm/internal/pages/matrix"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
+	"github.com/lockstorm/lockstorm/reports"
 )
 
 // writeSides writes the page of the later suite, with what differs from the earlier one.

@@ -8,9 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // listed is an entry of a list, also as JSON.
@@ -67,7 +66,7 @@ func (a *App) backends() []listed {
 	var out []listed
 	for _, b := range a.cat.Backends.All() {
 		l := listed{Name: b.Name, Doc: b.Doc, Topologies: b.Topologies, Ends: b.Ends, Tokens: b.Tokens}
-		l.Points, l.Params = points.Names(b.Points), b.Params
+		l.Points, l.Params = history.PointNames(b.Points), b.Params
 		out = append(out, l)
 	}
 	return out
@@ -94,10 +93,10 @@ func (a *App) nemeses() []listed {
 }
 
 func (a *App) workloads() []listed {
-	common := append(points.Names(points.Section()), points.Names(points.Carried())...)
+	common := append(history.PointNames(history.SectionPoints()), history.PointNames(history.MessagePoints())...)
 	var out []listed
 	for _, w := range a.cat.Workloads.All() {
-		out = append(out, listed{Name: w.Name, Doc: w.Doc, Params: w.Params, Points: append(slices.Clone(common), points.Names(w.Points)...)})
+		out = append(out, listed{Name: w.Name, Doc: w.Doc, Params: w.Params, Points: append(slices.Clone(common), history.PointNames(w.Points)...)})
 	}
 	return out
 }

@@ -12,11 +12,11 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/backends/stores"
-	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
+	"github.com/lockstorm/lockstorm/internal/suites/gate"
 )
 
 // quick is a suite of seconds that needs no server; %s is what must come of the lock.
@@ -39,7 +39,7 @@ func written(t *testing.T, text string) string {
 func inCI(t *testing.T, env map[string]string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = Main(own.Book(harness.New(stores.All()...)), State{
+	code = Main(cases.Book(harness.New(stores.All()...)), State{
 		Context: context.Background(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &errs, Env: func(name string) string { return env[name] },
 	})
 	return code, out.String(), errs.String()

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/reports"
 	"github.com/lockstorm/lockstorm/internal/pages/matrix"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
+	"github.com/lockstorm/lockstorm/reports"
 )
 
 // suiteView shows how a suite goes: on a terminal a live line with what runs and how long it will take,

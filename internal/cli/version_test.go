@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 )
 
@@ -20,7 +20,7 @@ func TestVersion(t *testing.T) {
 		t.Helper()
 		out.Reset()
 		var stderr strings.Builder
-		if code := Main(own.Book(harness.New(stores.All()...)), State{Context: t.Context(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &stderr}); code != 0 || stderr.Len() > 0 {
+		if code := Main(cases.Book(harness.New(stores.All()...)), State{Context: t.Context(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &stderr}); code != 0 || stderr.Len() > 0 {
 			t.Fatalf("%v: exit code %d, %q", args, code, stderr.String())
 		}
 		return out.String()

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/backends/stores"
 )
 
 var overlap = Target{checker.MutualExclusion, "overlap", checker.Inherent}

@@ -8,9 +8,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/internal/proof"
+	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 )
 
 // unproven are findings of the fixtures that no few events prove although their rule mostly has such a proof, by what is said of it.

@@ -11,9 +11,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/internal/proof"
+	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 )
 
 // What people read of a proof, of known histories: which events prove it, and what follows. Each command names a file of the checker's

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/catalog"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/internal/link"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Names of the parameters that say what is done to links.

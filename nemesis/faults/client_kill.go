@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/points"
 )
 
 func clientKill() nemesis.Spec {
@@ -26,7 +25,7 @@ func strikeKill(k int, own []string) string {
 	if k == 0 && len(own) > 0 {
 		return own[0]
 	}
-	return []string{points.BeforeWrite, points.Waiting, points.Random, points.Releasing}[k%4]
+	return []string{history.AtBeforeWrite, history.AtWaiting, history.AtRandom, history.AtReleasing}[k%4]
 }
 
 // ClientKill ends client processes with SIGKILL; each is replaced by a new client with

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/points"
 )
 
 // By what a client is paused.
@@ -49,7 +48,7 @@ func checkHow(own catalog.Values, in nemesis.Input) error {
 
 // strikeHolder ties every other step to a holder that is about to write or to release.
 func strikeHolder(k int, _ []string) string {
-	return []string{points.BeforeWrite, points.Random, points.BeforeRelease, points.Random}[k%4]
+	return []string{history.AtBeforeWrite, history.AtRandom, history.AtBeforeRelease, history.AtRandom}[k%4]
 }
 
 // ClientPause stops whole client processes:

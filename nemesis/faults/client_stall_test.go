@@ -3,16 +3,16 @@ package faults
 import (
 	"testing"
 
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/points"
 )
 
 // The client stands at its point until the heal; its process runs all the time.
 func TestClientStall(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	l.work()
-	hit, err := l.Arm(l.ctx, nemesis.Arm{Point: points.Acquired})
+	hit, err := l.Arm(l.ctx, nemesis.Arm{Point: history.AtAcquired})
 	l.check(err)
 	e := l.must("client-stall", nemesis.Target{Clients: l.Clients(), Hit: hit})
 	l.says(e.Proof, "lockstorm has stopped c1 at the point acquired")

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/points"
 )
 
 // Names of the parameters of clock-jump, and their words.
@@ -35,7 +34,7 @@ func clockJump() nemesis.Spec {
 }
 
 // strikeAcquired ties every step to a fresh grant.
-func strikeAcquired(int, []string) string { return points.Acquired }
+func strikeAcquired(int, []string) string { return history.AtAcquired }
 
 const minJump = 20 * time.Millisecond
 

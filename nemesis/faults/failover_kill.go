@@ -9,11 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/points"
 )
 
 func failoverKillSpec() nemesis.Spec {
@@ -23,7 +22,7 @@ func failoverKillSpec() nemesis.Spec {
 		Proven: "The master has died of SIGKILL. A majority of the supervisors has chosen another server as the new master, and the new master reports itself as master. The new master did not have the holder's key before the old master died. If no client got the lock within one ttl, lockstorm killed the master nevertheless, and the record says that no client held the lock.",
 		End:    "lockstorm starts the old master again, and restores the replication links.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: killTakes, Fault: FailoverKill{},
-		Strikes: func(int, []string) string { return points.Random },
+		Strikes: func(int, []string) string { return history.AtRandom },
 		Params:  append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),
 	}
 }
@@ -135,8 +134,8 @@ func (k *failoverKill) strike(ctx context.Context, t nemesis.Target) (string, er
 // them off.
 func (k *failoverKill) prepare(ctx context.Context) error {
 	var err error
-	if k.hits, err = k.w.ArmAll(ctx, points.BeforeAcquire); err != nil {
-		return fmt.Errorf("some clients did not reach the point %s in time: %w", points.BeforeAcquire, err)
+	if k.hits, err = k.w.ArmAll(ctx, history.AtBeforeAcquire); err != nil {
+		return fmt.Errorf("some clients did not reach the point %s in time: %w", history.AtBeforeAcquire, err)
 	}
 	if len(k.hits) == 0 {
 		return errors.New("there is no client that could acquire the lock")
@@ -202,7 +201,7 @@ func (k *failoverKill) settle(ctx context.Context) error {
 func (k *failoverKill) letOneAcquire(ctx context.Context, h *nemesis.Hit) error {
 	waiting, cancel := context.WithTimeout(ctx, k.w.TTL())
 	defer cancel()
-	holder, err := k.w.Arm(waiting, nemesis.Arm{Point: points.Acquired, Nth: 1, Clients: []string{h.Client.Name()}, Armed: h.Go})
+	holder, err := k.w.Arm(waiting, nemesis.Arm{Point: history.AtAcquired, Nth: 1, Clients: []string{h.Client.Name()}, Armed: h.Go})
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return nil
 	}

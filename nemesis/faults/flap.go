@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/internal/link"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 func flap() nemesis.Spec {

@@ -7,7 +7,6 @@ import (
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/points"
 )
 
 func killConnection() nemesis.Spec {
@@ -16,7 +15,7 @@ func killConnection() nemesis.Spec {
 		Proven: "A server confirms that it has ended the connection of the client that reached the point named by `at`. lockstorm asks the servers, one after another, to end the connection, until one of them confirms this. If no server has this connection, the fault counts as not injected.",
 		End:    "lockstorm undoes nothing: the connection stays closed.",
 		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: KillConnection{},
-		Strikes: func(k int, _ []string) string { return []string{points.Acquired, points.BeforeWrite}[k%2] },
+		Strikes: func(k int, _ []string) string { return []string{history.AtAcquired, history.AtBeforeWrite}[k%2] },
 		Params:  append(nemesis.ClientParams(nemesis.AtOnce, "2ttl"), nemesis.StayParam()), OfGrant: true,
 	}
 }

@@ -12,10 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/points"
 )
 
 // gate has clients stand at points where somebody waits for them.
@@ -111,7 +110,7 @@ func (l *lab) work() {
 }
 
 func (l *lab) section(c *labClient) {
-	l.reach(l.ctx, nemesis.Hit{Client: c, Point: points.BeforeAcquire})
+	l.reach(l.ctx, nemesis.Hit{Client: c, Point: history.AtBeforeAcquire})
 	sent := l.clock.Now()
 	node := l.acquire(c)
 	if node == "" {
@@ -121,7 +120,7 @@ func (l *lab) section(c *labClient) {
 	l.mu.Lock()
 	l.grants = append(l.grants, g)
 	l.mu.Unlock()
-	l.reach(l.ctx, nemesis.Hit{Client: c, Point: points.Acquired, Lock: labLock, Deadline: history.Some(sent + labTTL.Nanoseconds())})
+	l.reach(l.ctx, nemesis.Hit{Client: c, Point: history.AtAcquired, Lock: labLock, Deadline: history.Some(sent + labTTL.Nanoseconds())})
 	l.release(c)
 }
 

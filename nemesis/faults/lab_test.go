@@ -11,12 +11,12 @@ import (
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/clockshim"
-	"github.com/lockstorm/lockstorm/internal/proc"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/internal/link"
+	"github.com/lockstorm/lockstorm/internal/proc"
+	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 func TestMain(m *testing.M) {

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/proc"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/internal/link"
+	"github.com/lockstorm/lockstorm/internal/proc"
+	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // labClient is a client process. It does nothing itself.

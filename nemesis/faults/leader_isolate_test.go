@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/internal/link"
 	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/internal/link"
 )
 
 // Both sides have a master, and each client reaches one side only. The client at the point is

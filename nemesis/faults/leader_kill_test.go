@@ -3,8 +3,8 @@ package faults
 import (
 	"testing"
 
-	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 

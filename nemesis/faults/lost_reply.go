@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/internal/link"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 func lostReply() nemesis.Spec {
@@ -26,7 +25,7 @@ func lostReply() nemesis.Spec {
 
 // strikeReply loses the answer to an acquire, then to a release, then any.
 func strikeReply(k int, _ []string) string {
-	return []string{points.BeforeAcquire, points.Releasing, points.Random}[k%3]
+	return []string{history.AtBeforeAcquire, history.AtReleasing, history.AtRandom}[k%3]
 }
 
 // LostReply lets a server do what it is asked for and drops its answer:

@@ -7,9 +7,8 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/internal/link"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 func packetDelay() nemesis.Spec {
@@ -19,7 +18,7 @@ func packetDelay() nemesis.Spec {
 		Proven: "lockstorm is holding back at least one byte that the client sent. The record says how many bytes are held back.",
 		End:    "lockstorm delivers the held bytes.",
 		Family: history.FamilyLink, Whom: nemesis.Clients, Links: nemesis.ToRegister, Delays: true, Fault: PacketDelay{},
-		Strikes: func(int, []string) string { return points.BeforeWrite }, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
+		Strikes: func(int, []string) string { return history.AtBeforeWrite }, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
 	}
 }
 

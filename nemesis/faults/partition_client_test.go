@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/link"
 	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/internal/link"
 )
 
 // dial opens a connection by the way of a client.

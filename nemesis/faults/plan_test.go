@@ -7,16 +7,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/points"
 )
 
 func input(specs ...string) nemesis.Input {
 	return nemesis.Input{
 		Seed: 7, Specs: specs, TTL: time.Second, Duration: 10 * time.Second,
 		Setting: nemesis.Setting{Backend: "b", Topology: "t", Nodes: 1, Data: 1, Answers: true},
-		Points:  points.Names(points.Section()), Own: []string{"between-get-and-del"},
+		Points:  history.PointNames(history.SectionPoints()), Own: []string{"between-get-and-del"},
 		Clients: []string{"c1", "c2", "c3"}, Nodes: []string{"redis-1"},
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/points"
 )
 
 func promoteReplica() nemesis.Spec {
@@ -20,7 +19,7 @@ func promoteReplica() nemesis.Spec {
 		Proven: "The master reported that it had no replica left, and then died of SIGKILL. The replica was promoted, and accepts writes. If the lock uses a key, the replica did not have the holder's key before the master died. If no client got the lock within one ttl, lockstorm killed the master nevertheless, and the record says that no client held the lock.",
 		End:    "lockstorm rebuilds the old master as a replica of the new master, and waits until this replica has caught up.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: promoteTakes, Fault: PromoteReplica{},
-		Strikes: func(int, []string) string { return points.Random },
+		Strikes: func(int, []string) string { return history.AtRandom },
 		Params:  append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 

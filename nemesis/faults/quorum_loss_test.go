@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/tests/clustertest"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 

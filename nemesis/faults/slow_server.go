@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/internal/proc"
 	"github.com/lockstorm/lockstorm/nemesis"
 )

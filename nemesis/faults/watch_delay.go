@@ -5,9 +5,8 @@ import (
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/internal/link"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 func watchDelay() nemesis.Spec {
@@ -16,7 +15,7 @@ func watchDelay() nemesis.Spec {
 		Proven: "lockstorm does not test whether answers arrive late. The record gives the number of open connections on which the proxy (toxiproxy) holds back the data from the servers to the client. The proxy treats new connections in the same way as open connections.",
 		End:    "The proxy delivers the held data, in order.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Fault: WatchDelay{},
-		Strikes: func(k int, _ []string) string { return []string{points.Waiting, points.Acquired}[k%2] },
+		Strikes: func(k int, _ []string) string { return []string{history.AtWaiting, history.AtAcquired}[k%2] },
 		Params:  onLinks("0.4ttl", "2ttl"),
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/checker/internal/lin/chain"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 )
 
 // A section is one step from its first read to its last write.

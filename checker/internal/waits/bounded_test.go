@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 )
 
 // Stalls and faults that overlap hold a client up once: what is left of a try is not made shorter by counting

@@ -15,7 +15,6 @@ import (
 	"github.com/lockstorm/lockstorm/backends/file"
 	stock "github.com/lockstorm/lockstorm/backends/redis"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/history"
 )
 
 // Names of the locks, for --backend and suites.
@@ -41,7 +40,7 @@ func Catalogue() *harness.Catalogue {
 // Spec describes a lock for the catalogue. The lock runs on a topology (a set of servers) of lockstorm.
 func Spec(name, doc string, release *redis.Script) backends.Spec {
 	return backends.Spec{
-		Name: name, Doc: doc, Topologies: []string{"redis-single"}, Ends: history.EndsLease,
+		Name: name, Doc: doc, Topologies: []string{"redis-single"}, Ends: backends.EndsLease,
 		Keys: func(run, lock string) []string { return []string{key(run, lock)} }, // for faults that delete the key
 		Open: func(_ context.Context, env backends.Env) (backends.Locker, error) {
 			node := env.Nodes[0].Name

@@ -9,10 +9,9 @@ import (
 
 	"example.com/ownlock/ownredis"
 
-	"github.com/lockstorm/lockstorm/internal/cli"
+	"github.com/lockstorm/lockstorm"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/lockstormtest"
-	"github.com/lockstorm/lockstorm/suite"
 )
 
 func TestMain(m *testing.M) { lockstormtest.Main(m, ownredis.Catalogue()) }
@@ -23,7 +22,7 @@ func TestSuite(t *testing.T) {
 	dir := t.TempDir()
 	said := func(args ...string) (code int, text string) {
 		var out bytes.Buffer
-		code = cli.Main(&suite.Book{Catalogue: ownredis.Catalogue()}, cli.State{Context: t.Context(), Name: "ownredis", Args: args, Stdout: &out, Stderr: &out})
+		code = lockstorm.Run(t.Context(), "ownredis", ownredis.Catalogue(), args, &out, &out)
 		return code, out.String()
 	}
 	code, text := said("suite", "lockstorm.yaml", "--out", filepath.Join(dir, "green"))

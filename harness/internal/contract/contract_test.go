@@ -13,7 +13,6 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/points"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
 )
 
@@ -246,7 +245,7 @@ func (b *bench) cancel() {
 		}
 		_, err := second.Acquire(ctx, req)
 		cancel()
-		if len(hooks.points) == 0 || hooks.points[0] != points.Waiting {
+		if len(hooks.points) == 0 || hooks.points[0] != history.AtWaiting {
 			b.Errorf("points %v, want waiting first", hooks.points)
 		}
 		typ, _ := backends.Outcome(err)

@@ -3,12 +3,12 @@ package contract
 import (
 	"testing"
 
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/harness/internal/servertest"
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 	"github.com/lockstorm/lockstorm/internal/proc"
-	"github.com/lockstorm/lockstorm/backends/stores"
 )
 
 // The test binary starts itself again as embedded servers.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/internal/proc"
 	"github.com/lockstorm/lockstorm/internal/link"
+	"github.com/lockstorm/lockstorm/internal/proc"
 )
 
 // Start starts a topology with one of the providers, until the test ends. A server that is missing fails the test: it must never

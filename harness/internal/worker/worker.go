@@ -18,8 +18,8 @@ import (
 	"github.com/lockstorm/lockstorm/harness/internal/control"
 	"github.com/lockstorm/lockstorm/harness/internal/watch"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/workloads"
 	"github.com/lockstorm/lockstorm/internal/register"
+	"github.com/lockstorm/lockstorm/workloads"
 )
 
 // worker is one client process: it runs one workload loop against one backend, with

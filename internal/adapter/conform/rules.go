@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/internal/adapter"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/adapter"
 )
 
 // rule is one that adapters and their locks keep.

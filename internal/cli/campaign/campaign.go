@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/cachedir"
 	"github.com/lockstorm/lockstorm/internal/campaign"
 	"github.com/lockstorm/lockstorm/internal/campaign/queue"
 	"github.com/lockstorm/lockstorm/internal/cli"
-	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/internal/cachedir"
 )
 
 // Verb is the verb campaign.

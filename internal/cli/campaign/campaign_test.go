@@ -9,22 +9,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/campaign"
 	"github.com/lockstorm/lockstorm/internal/campaign/queue"
 	"github.com/lockstorm/lockstorm/internal/cli"
-	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/backends/stores"
-	"github.com/lockstorm/lockstorm/suite"
-	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
+	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // lockstorm runs the command line in this process.
 func lockstorm(t *testing.T, env map[string]string, args ...string) (code int, said string) {
 	t.Helper()
 	var out bytes.Buffer
-	code = cli.Main(own.Book(harness.New(stores.All()...)), cli.State{
+	code = cli.Main(cases.Book(harness.New(stores.All()...)), cli.State{
 		Context: context.Background(), Name: "lockstorm", Args: append([]string{"campaign"}, args...), Stdout: &out, Stderr: &out, Env: func(name string) string { return env[name] },
 	}, Verb)
 	return code, out.String()

@@ -11,10 +11,10 @@ import (
 	"github.com/docker/go-units"
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/campaign"
 	"github.com/lockstorm/lockstorm/internal/campaign/queue"
 	"github.com/lockstorm/lockstorm/internal/cli"
-	"github.com/lockstorm/lockstorm/harness"
 )
 
 type startFlags struct {

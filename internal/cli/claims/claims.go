@@ -19,14 +19,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/internal/cli"
 	"github.com/lockstorm/lockstorm/docs"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/cli"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/shell"
-	"github.com/lockstorm/lockstorm/suite"
-	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
+	"github.com/lockstorm/lockstorm/internal/suites/gate"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // answersFile is what became of claims, in the directory of their runs.
@@ -95,14 +95,14 @@ unexpected result (exit code 5). The results are saved as ` + answersFile + ` in
 }
 
 // chooseClaims are those of the numbers; all where none is given.
-func chooseClaims(numbers []string) ([]own.Claim, error) {
+func chooseClaims(numbers []string) ([]cases.Claim, error) {
 	if len(numbers) == 0 {
-		return own.Claims(), nil
+		return cases.Claims(), nil
 	}
-	var out []own.Claim
+	var out []cases.Claim
 	for _, text := range numbers {
 		n, err := strconv.Atoi(text)
-		c, ok := own.FindClaim(n)
+		c, ok := cases.FindClaim(n)
 		if err != nil || !ok {
 			return nil, fmt.Errorf("there is no claim %q: the command %q lists the claims", text, "claims")
 		}
@@ -112,7 +112,7 @@ func chooseClaims(numbers []string) ([]own.Claim, error) {
 }
 
 // runClaims makes the runs of claims, several at once, and says what became of them.
-func (a *verb) runClaims(ctx context.Context, claims []own.Claim, out string, jobs int, asJSON bool) error {
+func (a *verb) runClaims(ctx context.Context, claims []cases.Claim, out string, jobs int, asJSON bool) error {
 	if entries, err := os.ReadDir(out); err == nil && len(entries) > 0 {
 		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("--out %s is not empty: choose a new directory (runs are never overwritten)", out)}
 	}
@@ -121,12 +121,12 @@ func (a *verb) runClaims(ctx context.Context, claims []own.Claim, out string, jo
 		r.all += len(c.Runs)
 	}
 	fmt.Fprintf(a.st.Stderr, "making %d runs, %d in parallel; directory: %s\n", r.all, jobs, out)
-	together := slices.DeleteFunc(slices.Clone(claims), func(c own.Claim) bool { return c.Alone })
-	alone := slices.DeleteFunc(slices.Clone(claims), func(c own.Claim) bool { return !c.Alone })
+	together := slices.DeleteFunc(slices.Clone(claims), func(c cases.Claim) bool { return c.Alone })
+	alone := slices.DeleteFunc(slices.Clone(claims), func(c cases.Claim) bool { return !c.Alone })
 	if err := errors.Join(r.makeAll(ctx, together, jobs), r.makeAll(ctx, alone, 1)); err != nil {
 		return err
 	}
-	slices.SortFunc(r.answers, func(a, b own.Answer) int { return cmp.Or(a.Claim-b.Claim, cmp.Compare(a.Run, b.Run)) })
+	slices.SortFunc(r.answers, func(a, b cases.Answer) int { return cmp.Or(a.Claim-b.Claim, cmp.Compare(a.Run, b.Run)) })
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
@@ -139,10 +139,10 @@ func (a *verb) runClaims(ctx context.Context, claims []own.Claim, out string, jo
 	if ctx.Err() != nil {
 		return a.Exit(harness.ExitInterrupted)
 	}
-	if slices.ContainsFunc(r.answers, func(one own.Answer) bool { return !one.AsIt && one.Exit != harness.ExitEnvironment }) {
+	if slices.ContainsFunc(r.answers, func(one cases.Answer) bool { return !one.AsIt && one.Exit != harness.ExitEnvironment }) {
 		return a.Exit(gate.ExitMissed)
 	}
-	if slices.ContainsFunc(r.answers, func(one own.Answer) bool { return one.Exit == harness.ExitEnvironment }) {
+	if slices.ContainsFunc(r.answers, func(one cases.Answer) bool { return one.Exit == harness.ExitEnvironment }) {
 		return a.Exit(harness.ExitEnvironment)
 	}
 	return a.Exit(harness.ExitPass)
@@ -156,13 +156,13 @@ type claimRuns struct {
 	begun time.Time
 
 	mu      sync.Mutex
-	answers []own.Answer
+	answers []cases.Answer
 }
 
-func (r *claimRuns) makeAll(ctx context.Context, claims []own.Claim, jobs int) error {
+func (r *claimRuns) makeAll(ctx context.Context, claims []cases.Claim, jobs int) error {
 	type job struct {
 		number int
-		run    own.ClaimRun
+		run    cases.ClaimRun
 	}
 	todo := make(chan job)
 	var wg sync.WaitGroup
@@ -187,12 +187,12 @@ func (r *claimRuns) makeAll(ctx context.Context, claims []own.Claim, jobs int) e
 }
 
 // one makes a run. What is missing here is an answer as well: the claim stays open.
-func (r *claimRuns) one(ctx context.Context, number int, run own.ClaimRun) error {
+func (r *claimRuns) one(ctx context.Context, number int, run cases.ClaimRun) error {
 	o, _, err := run.Do(ctx, r.a.Book().Catalogue, filepath.Join(r.out, filepath.FromSlash(run.Name)))
 	if ctx.Err() != nil {
 		return nil // interrupted: it says nothing
 	}
-	answer := own.Answer{}
+	answer := cases.Answer{}
 	var coded *harness.Error
 	switch {
 	case o != nil:
@@ -214,13 +214,13 @@ func (r *claimRuns) one(ctx context.Context, number int, run own.ClaimRun) error
 	return nil
 }
 
-func writeAnswers(path string, answers []own.Answer) error {
+func writeAnswers(path string, answers []cases.Answer) error {
 	return files.WriteJSON(path, answers)
 }
 
 // readAnswers reads those of a file or a directory; where there is no name, those that were measured for the
 // documentation.
-func readAnswers(path string) (answers []own.Answer, err error) {
+func readAnswers(path string) (answers []cases.Answer, err error) {
 	if path == "" {
 		return answers, json.Unmarshal(docs.Claims, &answers)
 	}
@@ -244,8 +244,8 @@ func readAnswers(path string) (answers []own.Answer, err error) {
 const maxAnswers = 16 << 20
 
 // answersOf reads them from the runs below a directory: of claims that were interrupted, say.
-func answersOf(dir string) (answers []own.Answer, err error) {
-	for _, c := range own.Claims() {
+func answersOf(dir string) (answers []cases.Answer, err error) {
+	for _, c := range cases.Claims() {
 		for _, run := range c.Runs {
 			results, err := harness.ReadResults(filepath.Join(dir, filepath.FromSlash(run.Name)))
 			if errors.Is(err, os.ErrNotExist) {
@@ -265,17 +265,17 @@ func answersOf(dir string) (answers []own.Answer, err error) {
 
 // judgedClaim is a claim with its verdict, as JSON.
 type judgedClaim struct {
-	Number   int              `json:"number"`
-	Text     string           `json:"text"`
-	Articles string           `json:"articles"`
-	Verdict  own.ClaimVerdict `json:"verdict"`
-	Note     string           `json:"note,omitempty"`
-	Answers  []own.Answer     `json:"answers,omitempty"`
-	Commands []string         `json:"commands"`
+	Number   int                `json:"number"`
+	Text     string             `json:"text"`
+	Articles string             `json:"articles"`
+	Verdict  cases.ClaimVerdict `json:"verdict"`
+	Note     string             `json:"note,omitempty"`
+	Answers  []cases.Answer     `json:"answers,omitempty"`
+	Commands []string           `json:"commands"`
 }
 
 // showClaims prints the verdicts; unless brief, with the run of each answer.
-func (a *verb) showClaims(claims []own.Claim, answers []own.Answer, asJSON, brief bool) error {
+func (a *verb) showClaims(claims []cases.Claim, answers []cases.Answer, asJSON, brief bool) error {
 	var all []judgedClaim
 	for _, c := range claims {
 		j := judgedClaim{Number: c.Number, Text: c.Text, Articles: c.Articles, Verdict: c.Judged(answers), Note: c.Note}
@@ -317,10 +317,10 @@ func (a *verb) showClaims(claims []own.Claim, answers []own.Answer, asJSON, brie
 const maxTold = 3
 
 // figuresOf are the figures of an answer, by name.
-func figuresOf(a own.Answer) string {
+func figuresOf(a cases.Answer) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(a.Figures)) {
-		fmt.Fprintf(&b, "  %s", own.Figure(name, a.Figures[name]))
+		fmt.Fprintf(&b, "  %s", cases.Figure(name, a.Figures[name]))
 	}
 	return b.String()
 }

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/internal/cli"
-	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/cli"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 )
 
@@ -24,7 +24,7 @@ func lockstorm(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	st := cli.State{Context: context.Background(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &errs}
-	code = cli.Main(own.Book(harness.New(stores.All()...)), st, Verb)
+	code = cli.Main(cases.Book(harness.New(stores.All()...)), st, Verb)
 	return code, out.String(), errs.String()
 }
 

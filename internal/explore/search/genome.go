@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // Genome is what the search varies of a run. As JSON it is an entry of the corpus.
@@ -180,9 +180,9 @@ func (s *Space) param(rnd *rand.Rand, g *Gene, all []catalog.Param) {
 	}
 	g.Params[p.Name] = pick(rnd, values)
 	switch at := g.Params["at"]; {
-	case p.Name == "message" && !points.IsCarried(at): // it is one of a point
+	case p.Name == "message" && !history.IsMessagePoint(at): // it is one of a point
 		g.Params["at"] = pick(rnd, s.carried)
-	case p.Name == "at" && !points.IsCarried(at):
+	case p.Name == "at" && !history.IsMessagePoint(at):
 		delete(g.Params, "message")
 	}
 }

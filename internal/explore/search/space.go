@@ -8,11 +8,10 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/points"
 )
 
 // The bounds of what is varied: short runs find what long ones find, and more of them fit into an hour.
@@ -110,13 +109,13 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, choice Choice) (*Spac
 	if s.options, err = s.chosen(base.Backend, b.Params, choice.Vary); err != nil {
 		return nil, err
 	}
-	s.own, s.renews, s.kept = points.Names(b.Points), b.Renews, b.Ends == history.EndsNever
-	s.points = append(points.Names(points.Section()), s.own...)
+	s.own, s.renews, s.kept = history.PointNames(b.Points), b.Renews, b.Ends == history.EndsNever
+	s.points = append(history.PointNames(history.SectionPoints()), s.own...)
 	for range 2 { // a lock's own points are rarer than those of every critical section, and more telling
 		s.points = append(s.points, s.own...)
 	}
 	if s.carries() {
-		s.carried = points.Names(points.Carried())
+		s.carried = history.PointNames(history.MessagePoints())
 		for range 2 { // each of them is many: its count says which message
 			s.points = append(s.points, s.carried...)
 		}
@@ -195,7 +194,7 @@ func (s *Space) possible(change func(*harness.Config)) bool {
 // carries reports whether a fault can be tied to a message.
 func (s *Space) carries() bool {
 	return slices.ContainsFunc(s.faults, func(f nemesis.Spec) bool {
-		return s.possible(func(c *harness.Config) { c.Nemesis = []string{f.Name + ":at=" + points.Request} })
+		return s.possible(func(c *harness.Config) { c.Nemesis = []string{f.Name + ":at=" + history.AtRequest} })
 	})
 }
 

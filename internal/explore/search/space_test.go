@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/harness"
 )
 
 func space(t *testing.T, backend string, only ...string) *Space {

@@ -6,11 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/points"
 )
 
 // sweep is what is tried before anything is varied: what only locks of this model have; all faults as they are by default, and, where a majority
@@ -137,11 +136,11 @@ var amounts = []int{1, severalLocks, manyLocks}
 // First a client dies in the queue: the next one may take its end for that of the holder, which stays for longer.
 func (s *Space) renewed() (all []Genome) {
 	if kill := "client-kill"; s.injects(kill) {
-		all = append(all, Genome{Clients: mostClients, Time: s.longest(), Workload: Gene{plainLoad, map[string]string{"hold": "1.5ttl"}}, Faults: []Gene{{Name: kill, Params: map[string]string{"at": points.Waiting}}}})
+		all = append(all, Genome{Clients: mostClients, Time: s.longest(), Workload: Gene{plainLoad, map[string]string{"hold": "1.5ttl"}}, Faults: []Gene{{Name: kill, Params: map[string]string{"at": history.AtWaiting}}}})
 	}
 	for _, f := range []Gene{
-		{Name: "client-pause", Params: map[string]string{"at": points.Acquired, "for": "3ttl"}},
-		{Name: "partition-client", Params: map[string]string{"at": points.Acquired, "for": "3ttl", "mode": "blackhole"}},
+		{Name: "client-pause", Params: map[string]string{"at": history.AtAcquired, "for": "3ttl"}},
+		{Name: "partition-client", Params: map[string]string{"at": history.AtAcquired, "for": "3ttl", "mode": "blackhole"}},
 	} {
 		if !s.injects(f.Name) {
 			continue

@@ -8,12 +8,12 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/operations"
 	"github.com/lockstorm/lockstorm/internal/operations/export"
 	"github.com/lockstorm/lockstorm/internal/operations/models"
+	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 	"github.com/lockstorm/lockstorm/internal/tests/hunt/plant"
 	"github.com/lockstorm/lockstorm/internal/tests/hunt/sim"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // Cell is what is known of a lock under a fault.

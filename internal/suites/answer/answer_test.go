@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // runsOf are runs of a lock under a fault of which so many violate.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // sentence is the lock in a few sentences, made of its figures.

@@ -1,6 +1,6 @@
-// Package own is what lockstorm says of its own locks: the claims of articles, published failures, the table of every lock under
+// Package cases is what lockstorm says of its own locks: the claims of articles, published failures, the table of every lock under
 // every fault, suites that come with the program. No other program compiles it in.
-package own
+package cases
 
 import (
 	"embed"

@@ -1,4 +1,4 @@
-package own
+package cases
 
 import (
 	"github.com/lockstorm/lockstorm/checker"

@@ -1,4 +1,4 @@
-package own
+package cases
 
 import (
 	"encoding/json"
@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
 )
 

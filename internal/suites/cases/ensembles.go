@@ -1,12 +1,12 @@
-package own
+package cases
 
 import (
 	"slices"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/suite"
 )
 

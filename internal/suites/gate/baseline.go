@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/files"
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // maxResults bounds the results of a suite, in bytes.

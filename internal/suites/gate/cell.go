@@ -9,9 +9,9 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // Judged is what a cell came to.

@@ -17,9 +17,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/cachedir"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/suite"
 )

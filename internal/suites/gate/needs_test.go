@@ -3,8 +3,8 @@ package gate
 import (
 	"testing"
 
-	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/harness"
 )
 
 // A program beside each client costs more than a client, and more clients cost more.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
 )
@@ -40,7 +40,7 @@ func fileOf(t *testing.T, text string) (*plan.File, []plan.Cell) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
+	cells, err := f.Cells(cases.Book(harness.New(stores.All()...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,11 +201,11 @@ func links(t *testing.T, dir string) {
 // However cells are split, each is in one shard; the split is the same on every machine.
 func TestEveryCellIsInOneShard(t *testing.T) {
 	t.Parallel()
-	f, err := plan.Open(own.Book(harness.New(stores.All()...)), "full", nil)
+	f, err := plan.Open(cases.Book(harness.New(stores.All()...)), "full", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
+	cells, err := f.Cells(cases.Book(harness.New(stores.All()...)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/explore"
 	"github.com/lockstorm/lockstorm/internal/explore/search"
-	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // Who gave the servers is said by runs, most of them first.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/explore/search"
 	"github.com/lockstorm/lockstorm/internal/files"
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // Files of a suite's directory.

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // Documented is the outcome that docs/backends.md has for a pair.

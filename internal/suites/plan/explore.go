@@ -11,8 +11,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/lockstorm/lockstorm/internal/explore/search"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/explore/search"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/suite"
 )

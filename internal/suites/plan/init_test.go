@@ -3,8 +3,8 @@ package plan
 import (
 	"testing"
 
-	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/harness"
 )
 
 // A restart is not among the first faults of a lock whose servers keep nothing: the lock would be right, and red.

@@ -11,11 +11,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/backends/stores"
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 func TestMain(m *testing.M) {
@@ -29,7 +29,7 @@ func cellsOf(t *testing.T, text string) []Cell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
+	cells, err := f.Cells(cases.Book(harness.New(stores.All()...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestWhatFollowsIsNotSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.Cells(own.Book(harness.New(stores.All()...)))
+	_, err = f.Cells(cases.Book(harness.New(stores.All()...)))
 	if err == nil || strings.Count(err.Error(), "s.yaml:") != 1 || !strings.Contains(err.Error(), "s.yaml:1:") {
 		t.Errorf("%v", err)
 	}
@@ -193,7 +193,7 @@ func TestWhatIsWrong(t *testing.T) {
 	for text, wants := range wrong {
 		f, err := Read("s.yaml", []byte(text))
 		if err == nil {
-			_, err = f.Cells(own.Book(harness.New(stores.All()...)))
+			_, err = f.Cells(cases.Book(harness.New(stores.All()...)))
 		}
 		if err == nil {
 			t.Errorf("%q is taken", text)
@@ -212,12 +212,12 @@ func TestWhatIsWrong(t *testing.T) {
 func TestFilesAreSound(t *testing.T) {
 	t.Parallel()
 	schema := compiled(t)
-	book := own.Book(harness.New(stores.All()...))
+	book := cases.Book(harness.New(stores.All()...))
 	for _, name := range append(book.PresetNames(), "init") {
 		text, ok := book.Presets[name]
 		if !ok {
 			var err error
-			if text, err = Init(own.Book(harness.New(stores.All()...)), "lockstorm"); err != nil {
+			if text, err = Init(cases.Book(harness.New(stores.All()...)), "lockstorm"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -225,7 +225,7 @@ func TestFilesAreSound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
+		cells, err := f.Cells(cases.Book(harness.New(stores.All()...)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +245,7 @@ func TestFilesAreSound(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		if _, err := f.Cells(own.Book(harness.New(stores.All()...))); err != nil {
+		if _, err := f.Cells(cases.Book(harness.New(stores.All()...))); err != nil {
 			t.Errorf("%v: %v\n%s", faults, err, text)
 		}
 	}
@@ -264,7 +264,7 @@ func TestFilesAreSound(t *testing.T) {
 
 func compiled(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	b, err := json.Marshal(Schema(own.Book(harness.New(stores.All()...))))
+	b, err := json.Marshal(Schema(cases.Book(harness.New(stores.All()...))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +307,7 @@ func TestReplace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
+	cells, err := f.Cells(cases.Book(harness.New(stores.All()...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ func TestReplaceImpossible(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
+		cells, err := f.Cells(cases.Book(harness.New(stores.All()...)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/internal/explore/search"
-	"github.com/lockstorm/lockstorm/harness"
 )
 
 // check looks whether each cell is possible here.

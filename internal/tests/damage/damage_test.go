@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // TestSeriesBusyHost runs locks that are right, under faults that do them no harm, beside four spinning loops: the

@@ -15,9 +15,9 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // right are locks of all stores that keep their promise.
@@ -72,7 +72,7 @@ func drawRight(t *testing.T, runs int, seed uint64) (drawn []suite.Case) {
 	harmless[pidLock] = harmless["file-flock"]
 	for round := 0; len(drawn) < runs; round++ {
 		for _, i := range rnd.Perm(len(right)) {
-			all, c := harmless[right[i]], own.Pair(right[i], "chaos", "")
+			all, c := harmless[right[i]], cases.Pair(right[i], "chaos", "")
 			if round%2 == 0 {
 				c = all[rnd.IntN(len(all))]
 				with := all[rnd.IntN(len(all))]

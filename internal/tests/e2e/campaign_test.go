@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/campaign"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/campaign"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 )
 

@@ -19,8 +19,8 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // docker is what the client prints; without Docker there is nothing to test, and the test fails.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // TestSeriesContainersTrack runs every published failure with CONTAINER_SEEDS seeds (5) on servers in
@@ -20,11 +20,11 @@ func TestSeriesContainersTrack(t *testing.T) {
 defined in advance: the exit code, the verdicts, and the classes of findings. The column "as expected" counts the runs with the
 expected result. The column "first violation" shows the time from the start of a run to its first
 violation, including the start of the servers. The column gives the median and, in parentheses, the range over all runs.`, p.seeds)
-	cases := own.Published()
-	for i := range cases {
-		cases[i].Run.Provider = "container"
+	all := cases.Published()
+	for i := range all {
+		all[i].Run.Provider = "container"
 	}
-	p.write(t, cases, `| # | published failure | command: `+"`lockstorm run ...`"+` | exit | as expected | first violation |
+	p.write(t, all, `| # | published failure | command: `+"`lockstorm run ...`"+` | exit | as expected | first violation |
 | --- | --- | --- | --- | --- | --- |
 `, func(i int, c suite.Case, s *shown) string {
 		return fmt.Sprintf("| %d | %s | `%s` | %d | %d of %d | %s |\n", i+1, c.Text, c.Run.Line(), exitOf(c), s.asIt, s.runs, spread(s.first))

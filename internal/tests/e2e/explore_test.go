@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/explore/search"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/catalog"
+	"github.com/lockstorm/lockstorm/internal/explore/search"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 )
 
@@ -73,7 +73,7 @@ func wantedRows(t *testing.T) (rows []wanted) {
 	t.Helper()
 	only := regexp.MustCompile(cmp.Or(os.Getenv("EXPLORE_ONLY"), "."))
 	const among = 21
-	for _, c := range own.Published()[:among] {
+	for _, c := range cases.Published()[:among] {
 		if !slices.Contains(c.Expect.Exit, harness.ExitViolation) || !only.MatchString(c.Name) {
 			continue
 		}

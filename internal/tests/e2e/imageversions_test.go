@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/backends/stores"
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // tried is what became of a case on an image.
@@ -44,22 +44,22 @@ func TestSeriesImageVersions(t *testing.T) {
 	}
 	seeds := setting.Number(t, "VERSION_SEEDS", 2)
 	cat := harness.New(stores.All()...)
-	var cases []suite.Case
-	for _, c := range own.Published() {
+	var all []suite.Case
+	for _, c := range cases.Published() {
 		if r := topologyOf(t, cat, c).Nodes; len(r) > 0 && r[0].Image != "" {
-			cases = append(cases, c)
+			all = append(all, c)
 		}
 	}
 	for _, fault := range []string{"client-pause", "leader-kill", "quorum-loss"} { // of an ensemble none is published
-		cases = append(cases, suite.Case{
+		all = append(all, suite.Case{
 			Name: "etcd-" + fault, Text: "etcd-mutex on a cluster of three servers under " + fault + ": no update is lost, because the create revision of the lock's key is the fencing token",
 			Run: suite.MustLine("--backend etcd-mutex --topology etcd-three --fencing on --nemesis " + fault + " --time 12s"), Expect: suite.Expectation{Exit: []int{0}},
 		})
 	}
-	cells := make([][]tried, len(cases))
+	cells := make([][]tried, len(all))
 	versions := make([]string, len(images))
 	t.Run("runs", func(t *testing.T) {
-		for i, c := range cases {
+		for i, c := range all {
 			cells[i] = make([]tried, len(images))
 			for j, image := range images {
 				name, _, _ := strings.Cut(image, "=")
@@ -70,14 +70,14 @@ func TestSeriesImageVersions(t *testing.T) {
 					t.Parallel()
 					var version string
 					cells[i][j], version = tryImage(t, c, image, topologyOf(t, cat, c).Nodes[0].Binary, seeds)
-					if version != "" && i == slices.IndexFunc(cases, func(o suite.Case) bool { return topologyOf(t, cat, o).Nodes[0].Image == name }) {
+					if version != "" && i == slices.IndexFunc(all, func(o suite.Case) bool { return topologyOf(t, cat, o).Nodes[0].Image == name }) {
 						versions[j] = version
 					}
 				})
 			}
 		}
 	})
-	writeVersions(t, cases, images, versions, cells, seeds)
+	writeVersions(t, all, images, versions, cells, seeds)
 }
 
 func topologyOf(t *testing.T, cat *harness.Catalogue, c suite.Case) cluster.Topology {
@@ -131,7 +131,7 @@ func lastOf(out string) string {
 	return strings.TrimPrefix(lines[len(lines)-1], "lockstorm: ")
 }
 
-func writeVersions(t *testing.T, cases []suite.Case, images, versions []string, cells [][]tried, seeds int) {
+func writeVersions(t *testing.T, all []suite.Case, images, versions []string, cells [][]tried, seeds int) {
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Other versions, and another product
@@ -167,7 +167,7 @@ violation. (The default lease with Sentinel lasts 3 s. Even if no other run is a
 			fmt.Fprintf(&b, " %s |", cleanVersion(versions[j]))
 		}
 		b.WriteString("\n| --- | --- |" + strings.Repeat(" --- |", len(of)) + "\n")
-		for i, c := range cases {
+		for i, c := range all {
 			row, any := "", false
 			for _, j := range of {
 				row += fmt.Sprintf(" %s |", strings.ReplaceAll(cells[i][j].String(), "|", `\|`))

@@ -16,13 +16,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/docs/tables"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/backends/stores"
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // cell is what the seeds of one case gave.
@@ -43,13 +43,13 @@ type cell struct {
 // others stay as they are. The page is written after each row; with LIB_RESUME=1 rows that it has are not measured again.
 func TestSeriesLibraries(t *testing.T) {
 	cat := harness.New(stores.All()...)
-	var cases []suite.Case
-	for _, v := range own.Variants() {
+	var all []suite.Case
+	for _, v := range cases.Variants() {
 		for _, d := range v.Disciplines {
-			cases = append(cases, v.Libraries(cat, d)...)
+			all = append(all, v.Libraries(cat, d)...)
 		}
 	}
-	measure(t, cases, filepath.Join("..", "..", "..", "docs", "libraries-measured.md"), tables.Has, func(before string, measured map[string]tables.Measured) string {
+	measure(t, all, filepath.Join("..", "..", "..", "docs", "libraries-measured.md"), tables.Has, func(before string, measured map[string]tables.Measured) string {
 		return tables.Libraries(before, cpus(), cat, measured)
 	})
 }
@@ -57,17 +57,17 @@ func TestSeriesLibraries(t *testing.T) {
 // TestSeriesAdapters does the same for the libraries of other languages, and writes docs/adapters-measured.md anew.
 func TestSeriesAdapters(t *testing.T) {
 	t.Chdir(filepath.Join("..", "..", "..")) // where the adapters are, as the commands of the page have it
-	var cases []suite.Case
-	for _, v := range own.Adapters() {
-		cases = append(cases, v.Cases()...)
+	var all []suite.Case
+	for _, v := range cases.Adapters() {
+		all = append(all, v.Cases()...)
 	}
-	measure(t, cases, filepath.Join("docs", "adapters-measured.md"), tables.Has, func(before string, measured map[string]tables.Measured) string {
+	measure(t, all, filepath.Join("docs", "adapters-measured.md"), tables.Has, func(before string, measured map[string]tables.Measured) string {
 		return tables.Adapters(before, cpus(), measured)
 	})
 }
 
-// measure runs the cases that are chosen, but those that the page has where LIB_RESUME is set, and writes the page whenever the last seed of a case has run.
-func measure(t *testing.T, cases []suite.Case, path string, has func(page string, c suite.Case) bool, page func(before string, measured map[string]tables.Measured) string) {
+// measure runs the all that are chosen, but those that the page has where LIB_RESUME is set, and writes the page whenever the last seed of a case has run.
+func measure(t *testing.T, all []suite.Case, path string, has func(page string, c suite.Case) bool, page func(before string, measured map[string]tables.Measured) string) {
 	seeds, only, fault := setting.Number(t, "LIB_SEEDS", 10), begins(t, "LIB_ONLY"), begins(t, "LIB_FAULT")
 	before, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -84,7 +84,7 @@ func measure(t *testing.T, cases []suite.Case, path string, has func(page string
 		}
 	}
 	t.Run("cases", func(t *testing.T) {
-		for _, c := range cases {
+		for _, c := range all {
 			if !only.MatchString(c.Name) || !fault.MatchString(c.Run.Nemesis[0]) || os.Getenv("LIB_RESUME") != "" && has(string(before), c) {
 				continue
 			}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/internal/explore"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/explore"
 )
 
 // A run with faults that have nothing to do with its violation is made smaller, and its smallest trial is replayed.

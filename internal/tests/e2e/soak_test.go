@@ -16,12 +16,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/backends/stores"
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // soakLimit is how long one run may take: one that takes longer hangs.
@@ -63,7 +63,7 @@ func TestSeriesSoak(t *testing.T) {
 
 // pairs are those of the table, of which SOAK_ONLY names backends or faults.
 func pairs(t *testing.T) []suite.Case {
-	all := own.Table(harness.New(stores.All()...))
+	all := cases.Table(harness.New(stores.All()...))
 	if names := os.Getenv("SOAK_ONLY"); names != "" {
 		only := strings.Split(names, ",")
 		all = slices.DeleteFunc(all, func(c suite.Case) bool {

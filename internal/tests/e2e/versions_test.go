@@ -17,22 +17,22 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/backends/stores"
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
-// TestSeriesVersions runs the cases of the library that LIB names over its last LIB_VERSIONS releases (4),
+// TestSeriesVersions runs the all of the library that LIB names over its last LIB_VERSIONS releases (4),
 // each built in a copy of this module, with LIB_SEEDS seeds (3), and says which release changed how
 // a case ends.
 func TestSeriesVersions(t *testing.T) {
 	lib, last, seeds := os.Getenv("LIB"), setting.Number(t, "LIB_VERSIONS", 4), setting.Number(t, "LIB_SEEDS", 3)
-	cases := casesOf(lib)
-	if len(cases) == 0 {
+	all := casesOf(lib)
+	if len(all) == 0 {
 		t.Fatalf("LIB=%q is the module of no backend: choose one of %s", lib, strings.Join(libraries(), ", "))
 	}
 	var before map[string]string
@@ -42,7 +42,7 @@ func TestSeriesVersions(t *testing.T) {
 			t.Logf("%s %s cannot be built with these adapters: %v", lib, version, err)
 			continue
 		}
-		got := endings(t, built, cases, seeds)
+		got := endings(t, built, all, seeds)
 		for _, name := range slices.Sorted(maps.Keys(got)) {
 			switch {
 			case before == nil:
@@ -72,15 +72,15 @@ func libraries() (modules []string) {
 }
 
 // casesOf are the variants of a library under each fault, with its own discipline.
-func casesOf(lib string) (cases []suite.Case) {
+func casesOf(lib string) (all []suite.Case) {
 	cat := harness.New(stores.All()...)
-	for _, v := range own.Variants() {
+	for _, v := range cases.Variants() {
 		spec, _, err := backends.Choose(cat.Backends, suite.MustLine(v.Line).Backend)
 		if module, _, _ := strings.Cut(spec.Library, " "); err == nil && lib != "" && module == lib {
-			cases = append(cases, v.Libraries(cat, history.Told)...)
+			all = append(all, v.Libraries(cat, history.Told)...)
 		}
 	}
-	return cases
+	return all
 }
 
 // releases are the last ones of a module, the oldest first.
@@ -135,12 +135,12 @@ func build(t *testing.T, lib, version string) (path string, err error) {
 }
 
 // endings are how the seeds of each case ended, in words and rules of defects.
-func endings(t *testing.T, bin string, cases []suite.Case, seeds int) map[string]string {
+func endings(t *testing.T, bin string, all []suite.Case, seeds int) map[string]string {
 	var mu sync.Mutex
 	words := map[string]map[string]bool{}
 	var wg sync.WaitGroup
 	room := make(chan struct{}, parallelVersions)
-	for _, c := range cases {
+	for _, c := range all {
 		words[c.Name] = map[string]bool{}
 		for seed := 1; seed <= seeds; seed++ {
 			wg.Go(func() {

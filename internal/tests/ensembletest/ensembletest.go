@@ -12,9 +12,9 @@ import (
 
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/link"
 	"github.com/lockstorm/lockstorm/internal/proc"
 	"github.com/lockstorm/lockstorm/internal/sockets"
-	"github.com/lockstorm/lockstorm/internal/link"
 )
 
 // Limit is for one test: what has not come by then does not come.

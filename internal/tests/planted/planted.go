@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/explore/search"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/explore/search"
 )
 
 // known are faults under which every lock in memory, or with a lease, fails by design: what they show is not the bug.

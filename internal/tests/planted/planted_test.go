@@ -6,8 +6,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/tests/planted"
 )
 

@@ -42,9 +42,8 @@ func below(path, folder string) bool {
 // Who may import whom: the direction in which data flows.
 func TestImportDirections(t *testing.T) {
 	for pkg, banned := range map[string][]string{
-		"history":       {"harness", "suite", "lockstormtest", "checker", "reports", "backends", "nemesis", "workloads", "cluster", "catalog", "points", "stores", "cmd", "docs"},
-		"proof":         {"harness", "suite", "lockstormtest", "checker", "reports", "backends", "nemesis", "workloads", "cluster", "catalog", "points", "stores", "cmd", "docs"},
-		"points":        {""},
+		"history":       {"harness", "suite", "lockstormtest", "checker", "reports", "backends", "nemesis", "workloads", "cluster", "catalog", "stores", "cmd", "docs"},
+		"proof":         {"harness", "suite", "lockstormtest", "checker", "reports", "backends", "nemesis", "workloads", "cluster", "catalog", "stores", "cmd", "docs"},
 		"catalog":       {""},
 		"cluster/...":   {"harness", "suite", "lockstormtest", "checker", "reports", "backends", "nemesis", "workloads", "cmd"},
 		"checker":       {"harness", "suite", "lockstormtest", "reports", "backends", "nemesis", "workloads", "cmd"},
@@ -60,17 +59,17 @@ func TestImportDirections(t *testing.T) {
 
 		// Floors within a house: the contract of a suite at the bottom, then what expands, counts and ranks, then what runs.
 		"suite":                    {"internal/suites/cases", "internal/suites/plan", "internal/suites/tally", "internal/suites/answer", "internal/suites/gate"},
-		"internal/suites/tally":              {"internal/suites/cases", "internal/suites/plan", "internal/suites/answer", "internal/suites/gate", "harness"},
-		"internal/suites/plan":               {"internal/suites/cases", "internal/suites/answer", "internal/suites/gate"},
-		"internal/suites/answer":             {"internal/suites/cases", "internal/suites/gate"},
-		"internal/suites/gate":               {"internal/suites/cases"},
-		"internal/suites/cases":                {"internal/suites/plan", "internal/suites/tally", "internal/suites/answer", "internal/suites/gate"},
+		"internal/suites/tally":    {"internal/suites/cases", "internal/suites/plan", "internal/suites/answer", "internal/suites/gate", "harness"},
+		"internal/suites/plan":     {"internal/suites/cases", "internal/suites/answer", "internal/suites/gate"},
+		"internal/suites/answer":   {"internal/suites/cases", "internal/suites/gate"},
+		"internal/suites/gate":     {"internal/suites/cases"},
+		"internal/suites/cases":    {"internal/suites/plan", "internal/suites/tally", "internal/suites/answer", "internal/suites/gate"},
 		"harness/internal/control": {"harness", "suite"},
 		"harness/internal/watch":   {"harness", "suite"},
 		"harness/internal/worker":  {"suite"},
-		"internal/link":             {"nemesis"},
+		"internal/link":            {"nemesis"},
 		"nemesis":                  {"nemesis/faults"},
-		"internal/pages/chart":            {"reports"},
+		"internal/pages/chart":     {"reports"},
 	} {
 		for _, path := range imports(t, pkg) {
 			for _, b := range banned {

@@ -77,11 +77,11 @@ func folders(t *testing.T, top string) (out []string) {
 var (
 	shared = []string{"checker", "checker/facts", "checker/causes", "checker/internal/lin", "checker/internal/lin/chain"}
 	floors = map[string][]string{
-		"checker/facts":       {},
-		"checker":             {"checker/facts"},
-		"checker/causes":      {"checker", "checker/facts"},
-		"checker/internal/lin":         {},
-		"checker/internal/lin/chain":   {"checker/internal/lin"},
+		"checker/facts":              {},
+		"checker":                    {"checker/facts"},
+		"checker/causes":             {"checker", "checker/facts"},
+		"checker/internal/lin":       {},
+		"checker/internal/lin/chain": {"checker/internal/lin"},
 		"internal/tests/checkertest": {"checker"},
 	}
 )

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 	"github.com/lockstorm/lockstorm/checker/internal/lin"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 )
 
 // randomSections are sections of a register as clients may have recorded them: mostly right,

@@ -2,19 +2,9 @@
 package main
 
 import (
-	"os"
-
 	"example.com/ownlock"
 
-	"github.com/lockstorm/lockstorm/internal/cli"
-	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm"
 )
 
-func main() {
-	cat := ownlock.Catalogue()
-	harness.WorkerMain(cat) // must come first: in the client processes, this call does not return
-	state := cli.System("ownlock")
-	state.Name = "ownlock"
-	os.Exit(cli.Main(&suite.Book{Catalogue: cat}, state))
-}
+func main() { lockstorm.Main("ownlock", ownlock.Catalogue()) }

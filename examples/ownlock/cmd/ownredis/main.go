@@ -2,19 +2,9 @@
 package main
 
 import (
-	"os"
-
 	"example.com/ownlock/ownredis"
 
-	"github.com/lockstorm/lockstorm/internal/cli"
-	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm"
 )
 
-func main() {
-	cat := ownredis.Catalogue()
-	harness.WorkerMain(cat) // first: it does not return in the processes of the clients
-	state := cli.System("ownredis")
-	state.Name = "ownredis"
-	os.Exit(cli.Main(&suite.Book{Catalogue: cat}, state))
-}
+func main() { lockstorm.Main("ownredis", ownredis.Catalogue()) }
