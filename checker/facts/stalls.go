@@ -128,21 +128,15 @@ func (in *Facts) Loads() (out []Load) {
 
 // Busy are the times in which something nearly always waited for a processor or a disk: what did not
 // answer then may not have had its turn, though no ticker of ours was late.
-func (in *Facts) Busy() []history.Interval {
-	return in.loaded(func(l Load) bool { return l.Share >= busyShare })
-}
+func (in *Facts) Busy() []history.Interval { return in.loaded(0) }
 
-// starvedShare is the share of a time from which on a server that waited for a processor may have answered nobody.
-const starvedShare = 0.5
+// Starved are the busy times in which a thread of a server waited half of the time, so that it may have answered nobody.
+func (in *Facts) Starved() []history.Interval { return in.loaded(0.5) }
 
-// Starved are the busy times in which the servers themselves waited for the host.
-func (in *Facts) Starved() []history.Interval {
-	return in.loaded(func(l Load) bool { return l.Share >= busyShare && l.Servers >= starvedShare })
-}
-
-func (in *Facts) loaded(is func(Load) bool) (out []history.Interval) {
+// loaded are the busy times in which servers waited for a share at least.
+func (in *Facts) loaded(servers float64) (out []history.Interval) {
 	for _, l := range in.Loads() {
-		if is(l) {
+		if l.Share >= busyShare && l.Servers >= servers {
 			out = append(out, l.Interval)
 		}
 	}
