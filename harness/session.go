@@ -91,6 +91,7 @@ func (s *session) up(ctx context.Context) error {
 	if s.cluster, err = cluster.Start(ctx, s.r.topology, provider, filepath.Join(s.dir, nodesDir), opts); err != nil {
 		return environment(err)
 	}
+	s.watches = append(s.watches, watch.Pressure(s.rec, s.serverPids))
 	if err := s.moveIn(ctx); err != nil {
 		return environment(err)
 	}
@@ -132,8 +133,18 @@ func (s *session) openLogs() (err error) {
 			return err
 		}
 	}
-	s.watches = append(s.watches, watch.Stalls(s.rec, time.Duration(s.run.StallLimit)), watch.WallClock(s.rec), watch.Pressure(s.rec))
+	s.watches = append(s.watches, watch.Stalls(s.rec, time.Duration(s.run.StallLimit)), watch.WallClock(s.rec))
 	return nil
+}
+
+// serverPids are the processes of the servers, as far as they can be looked into.
+func (s *session) serverPids() (pids []int) {
+	for _, n := range s.cluster.Servers() {
+		if pid := n.Pid(); pid > 0 {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 func (s *session) startClients(ctx context.Context) error {

@@ -186,11 +186,13 @@ type Stall struct {
 }
 
 // Pressure is the value of f:pressure: of the last Span ns, up to the event's own time, something
-// that could run waited for a processor for CPU ns, and for a disk for IO ns.
+// that could run waited for a processor for CPU ns, and for a disk for IO ns. Servers is how long the thread of our servers
+// that waited longest for a processor did; nil where nobody counted it.
 type Pressure struct {
-	Span int64 `json:"span_ns"`
-	CPU  int64 `json:"cpu_ns"`
-	IO   int64 `json:"io_ns"`
+	Span    int64  `json:"span_ns"`
+	CPU     int64  `json:"cpu_ns"`
+	IO      int64  `json:"io_ns"`
+	Servers *int64 `json:"servers_ns,omitempty"`
 }
 
 // ClockStep is the value of f:clock: the wall clock moved by Step ns.

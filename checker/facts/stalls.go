@@ -106,7 +106,8 @@ const busyShare = 0.9
 // Load is in which share of a time something waited for a processor or a disk.
 type Load struct {
 	history.Interval
-	Share float64
+	Share   float64
+	Servers float64 // the share in which a thread of a server waited for a processor, or anything for a disk; that of all, where nobody counted it
 }
 
 // Loads are those that the kernel counted, mostly by second.
@@ -114,7 +115,12 @@ func (in *Facts) Loads() (out []Load) {
 	for _, e := range in.Pressure {
 		var p history.Pressure
 		if e.Value.Into(&p) == nil && p.Span > 0 {
-			out = append(out, Load{history.Interval{From: e.Time - p.Span, To: e.Time}, float64(max(p.CPU, p.IO)) / float64(p.Span)})
+			span, of := float64(p.Span), max(p.CPU, p.IO)
+			servers := of
+			if p.Servers != nil {
+				servers = max(*p.Servers, p.IO)
+			}
+			out = append(out, Load{history.Interval{From: e.Time - p.Span, To: e.Time}, float64(of) / span, float64(servers) / span})
 		}
 	}
 	return out
@@ -122,9 +128,15 @@ func (in *Facts) Loads() (out []Load) {
 
 // Busy are the times in which something nearly always waited for a processor or a disk: what did not
 // answer then may not have had its turn, though no ticker of ours was late.
-func (in *Facts) Busy() (out []history.Interval) {
+func (in *Facts) Busy() []history.Interval { return in.loaded(0) }
+
+// Starved are the busy times in which a thread of a server waited half of the time, so that it may have answered nobody.
+func (in *Facts) Starved() []history.Interval { return in.loaded(0.5) }
+
+// loaded are the busy times in which servers waited for a share at least.
+func (in *Facts) loaded(servers float64) (out []history.Interval) {
 	for _, l := range in.Loads() {
-		if l.Share >= busyShare {
+		if l.Share >= busyShare && l.Servers >= servers {
 			out = append(out, l.Interval)
 		}
 	}

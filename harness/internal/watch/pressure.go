@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/proc"
 )
 
 // pressureDir is where the kernel counts for how long something that could run had to wait.
@@ -16,10 +17,11 @@ const pressureDir = "/proc/pressure"
 const pressureTick = time.Second
 
 // Pressure records the seconds in which something waited for the host half of the time or more. Tickers
-// that come in time show that we had our turn, not that servers had theirs. Where the kernel does not
-// count it, nothing is recorded.
-func Pressure(rec *history.Recorder) func() error {
+// that come in time show that we had our turn, not that servers had theirs: how long these waited is recorded
+// from the second such second in a row on. Where the kernel does not count it, nothing is recorded.
+func Pressure(rec *history.Recorder, servers func() []int) func() error {
 	last, ok := waited(pressureDir)
+	var delays map[int]time.Duration // of the servers' threads, at the last tick of a busy second
 	if !ok {
 		return func() error { return nil }
 	}
@@ -33,10 +35,24 @@ func Pressure(rec *history.Recorder) func() error {
 		p := history.Pressure{Span: now - before, CPU: next.CPU - last.CPU, IO: next.IO - last.IO}
 		last, before = next, now
 		if max(p.CPU, p.IO) < p.Span/2 {
+			delays = nil
 			return nil
+		}
+		since := delays
+		if delays = proc.Delays(servers()); since != nil && delays != nil {
+			most := longest(since, delays).Nanoseconds()
+			p.Servers = &most
 		}
 		return rec.Notice(history.Event{F: history.FPressure, Value: history.ValueOf(p)})
 	})
+}
+
+// longest is how long the thread waited that waited longest since then.
+func longest(since, now map[int]time.Duration) (most time.Duration) {
+	for tid, waited := range now {
+		most = max(most, waited-since[tid])
+	}
+	return most
 }
 
 // waited is for how long something has waited since the host began; ok is false where nobody counts it.

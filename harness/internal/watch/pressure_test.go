@@ -30,3 +30,11 @@ func TestWaited(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// The thread that waited longest counts, also one that is new.
+func TestLongest(t *testing.T) {
+	got := longest(map[int]time.Duration{1: 5, 2: 7, 9: 90}, map[int]time.Duration{1: 6, 2: 10, 3: 2})
+	if got != 3 {
+		t.Errorf("%v", got)
+	}
+}
