@@ -247,7 +247,7 @@ judge-mutants: ##> JUDGE_MUTANTS (60) small changes to the judge, drawn by JUDGE
 .PHONY: docs
 docs: ## write docs/faults.md, docs/backends.md and compose/ from the catalogue, docs/extending.md from examples/ownlock
 	$(GO) test ./history -run GeneratedIsNotStale -generate
-	$(GO) test ./docs/tables ./docs/stacks ./docs/extending -run Stale -rewrite
+	$(GO) test ./docs/tables ./internal/docs/... -run Stale -rewrite
 
 .PHONY: lint
 lint: ## golangci-lint, also of the format (gofumpt), pinned in tools/go.mod

@@ -1,4 +1,4 @@
-// Package lockstorm is a command line for locks of your own: a program whose main calls [Main] has all commands of lockstorm
+// Package lockstorm is a command line for locks of your own: a program whose main calls [Main] has the commands of lockstorm
 // (run, suite, check, replay, explore and so on) for the locks, faults, workloads and checks of its catalogue.
 //
 //	func main() { lockstorm.Main("mylock", mylock.Catalogue()) }
@@ -16,17 +16,39 @@ import (
 	"github.com/lockstorm/lockstorm/suite"
 )
 
-// Main is the whole main function of a program: it carries out the command in the program's arguments, and ends the program with the
-// exit code of the command. In the processes of clients, which are this program once more, it does the client's work.
-// The name is the program's in messages.
+// Main is all that a program's main function does: see [Program.Main].
 func Main(name string, cat *harness.Catalogue) {
-	harness.WorkerMain(cat)
-	state := cli.System(name)
-	os.Exit(cli.Main(&suite.Book{Catalogue: cat}, state))
+	(&Program{Name: name, Suites: &suite.Book{Catalogue: cat}}).Main()
 }
 
-// Run carries out one command, as a test does, and returns its exit code: see the constants of package harness. Results go to stdout,
-// progress and errors to stderr. Before its first run, the program must have called [harness.WorkerMain] or lockstormtest.Main.
+// Program is a command line with more than a catalogue.
+type Program struct {
+	Name   string      // in messages
+	Suites *suite.Book // the catalogue, and the suites and expected outcomes of the program's own
+	Verbs  []Verb      // commands beside those of lockstorm
+}
+
+// Verb makes a command of a program's own. App is the command line to which it belongs.
+type (
+	Verb = cli.Verb
+	App  = cli.App
+)
+
+// Main carries out the command in the program's arguments, and ends the program with the command's exit code: see the constants of
+// package harness. In the processes of clients, which are this program once more, it does the client's work: it must be called
+// before anything else that has an effect.
+func (p *Program) Main() {
+	harness.WorkerMain(p.Suites.Catalogue)
+	os.Exit(cli.Main(p.Suites, cli.System(p.Name), p.Verbs...))
+}
+
+// Run carries out one command, as a test does, and returns its exit code. Results go to stdout, progress and errors to stderr. A
+// program that makes runs must have called [harness.WorkerMain] or lockstormtest.Main before.
+func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return cli.Main(p.Suites, cli.State{Context: ctx, Name: p.Name, Args: args, Stdout: stdout, Stderr: stderr}, p.Verbs...)
+}
+
+// Run is [Program.Run] of a program with a catalogue alone.
 func Run(ctx context.Context, name string, cat *harness.Catalogue, args []string, stdout, stderr io.Writer) int {
-	return cli.Main(&suite.Book{Catalogue: cat}, cli.State{Context: ctx, Name: name, Args: args, Stdout: stdout, Stderr: stderr})
+	return (&Program{Name: name, Suites: &suite.Book{Catalogue: cat}}).Run(ctx, args, stdout, stderr)
 }

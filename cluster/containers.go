@@ -8,7 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/compose"
 )
 
-// Containers starts servers in containers. Package internal/cluster/container has the one for Docker; who has none in the catalogue
+// Containers starts servers in containers. Package cluster/container has the one for Docker; who has none in the catalogue
 // compiles none in.
 type Containers interface {
 	// Provider is that of one run; where it is an [io.Closer], closing ends it.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/internal/cluster/container"
+	"github.com/lockstorm/lockstorm/cluster/container"
 )
 
 func init() { testContainers = container.Docker{} }

@@ -8,13 +8,13 @@ import (
 	"github.com/lockstorm/lockstorm/backends/etcd"
 	"github.com/lockstorm/lockstorm/backends/file"
 	"github.com/lockstorm/lockstorm/backends/nats"
+	"github.com/lockstorm/lockstorm/backends/redis/embedded"
 	"github.com/lockstorm/lockstorm/backends/redislibs"
 	"github.com/lockstorm/lockstorm/backends/sql"
 	"github.com/lockstorm/lockstorm/backends/zookeeper"
-	"github.com/lockstorm/lockstorm/internal/cluster/embedded"
 )
 
-// All are the parts of all stores. Containers are a part of their own: container.Docker of package internal/cluster/container.
+// All are the parts of all stores. Containers are a part of their own: container.Docker of package cluster/container.
 func All() []backends.Part {
 	return []backends.Part{
 		file.Part(), embedded.Part(), redislibs.Part(), nats.Part(), zookeeper.Part(), etcd.Part(), sql.Part(),

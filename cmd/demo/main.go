@@ -2,16 +2,9 @@
 package main
 
 import (
-	"os"
-
+	"github.com/lockstorm/lockstorm"
+	"github.com/lockstorm/lockstorm/backends/redis/embedded"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/internal/cli"
-	"github.com/lockstorm/lockstorm/internal/cluster/embedded"
-	"github.com/lockstorm/lockstorm/suite"
 )
 
-func main() {
-	cat := harness.New(embedded.Part())
-	harness.WorkerMain(cat)
-	os.Exit(cli.Main(&suite.Book{Catalogue: cat}, cli.System("lockstorm")))
-}
+func main() { lockstorm.Main("lockstorm", harness.New(embedded.Part())) }

@@ -2,14 +2,12 @@
 package main
 
 import (
-	"os"
-
+	"github.com/lockstorm/lockstorm"
 	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/cluster/container"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/internal/cli"
 	"github.com/lockstorm/lockstorm/internal/cli/campaign"
 	"github.com/lockstorm/lockstorm/internal/cli/claims"
-	"github.com/lockstorm/lockstorm/internal/cluster/container"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 )
 
@@ -17,6 +15,6 @@ func main() {
 	cat := harness.New(stores.All()...)
 	cat.Containers = container.Docker{}
 	cat.Backends.Elsewhere("rueidislock", "its adapter is adapters/go/rueidislock (docs/adapters.md)")
-	harness.WorkerMain(cat)
-	os.Exit(cli.Main(cases.Book(cat), cli.System("lockstorm"), claims.Verb, campaign.Verb))
+	program := lockstorm.Program{Name: "lockstorm", Suites: cases.Book(cat), Verbs: []lockstorm.Verb{claims.Verb, campaign.Verb}}
+	program.Main()
 }

@@ -45,7 +45,7 @@ func Specs() []backends.Spec {
 }
 
 // Catalogue contains the part of lockstorm for locks without servers, and the entries of this package. (To use all stores of
-// lockstorm, see package stores.) A run starts its own binary again, once for each client, so all clients must use this catalogue.
+// lockstorm, see package backends/stores.) A run starts its own binary again, once for each client, so all clients must use this catalogue.
 func Catalogue() *harness.Catalogue {
 	cat := harness.New(file.Part())
 	cat.Backends.Add(Specs()...)

@@ -30,7 +30,7 @@ var ours = redis.NewScript(`if redis.call('GET', KEYS[1]) == ARGV[1] then return
 var anybodys = redis.NewScript(`return redis.call('DEL', KEYS[1])`)
 
 // Catalogue contains lockstorm's parts for files and for Redis (with its servers), and the two locks of this package. (To use all
-// stores of lockstorm, see package stores.)
+// stores of lockstorm, see package backends/stores.)
 func Catalogue() *harness.Catalogue {
 	cat := harness.New(file.Part(), stock.Part())
 	cat.Backends.Add(Spec(Name, "acquire by SET NX PX; the release deletes the key only if the key belongs to the releasing client", ours), Spec(Bug, "acquire by SET NX PX; the release deletes the key even if the key belongs to another client (a planted bug)", anybodys))

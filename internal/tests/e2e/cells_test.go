@@ -31,7 +31,7 @@ func TestPublishedFailures(t *testing.T) {
 	runAll(t, all)
 }
 
-// runAll runs all, several at the same time, beside those of other tests.
+// runAll runs cases, several at the same time, beside those of other tests.
 func runAll(t *testing.T, all []suite.Case) {
 	t.Parallel()
 	for _, c := range all {

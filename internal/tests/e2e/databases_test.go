@@ -14,6 +14,6 @@ import (
 func TestSeriesDatabases(t *testing.T) {
 	recoveryPage(t, page{
 		file: "databases.md", title: "Locks in databases: MariaDB and PostgreSQL", maker: "databases",
-		intro: "The table lists test all of the locks on MariaDB and PostgreSQL", seeds: setting.Number(t, "DATABASE_SEEDS", 20),
+		intro: "The table lists test cases of the locks on MariaDB and PostgreSQL", seeds: setting.Number(t, "DATABASE_SEEDS", 20),
 	}, cases.Databases(), "restarts and promotions")
 }

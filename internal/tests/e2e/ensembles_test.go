@@ -14,6 +14,6 @@ import (
 func TestSeriesEnsembles(t *testing.T) {
 	recoveryPage(t, page{
 		file: "ensembles.md", title: "Locks in sessions: ZooKeeper and etcd", maker: "ensembles",
-		intro: "The table lists test all of the locks on ZooKeeper and etcd", seeds: setting.Number(t, "ENSEMBLE_SEEDS", 20),
+		intro: "The table lists test cases of the locks on ZooKeeper and etcd", seeds: setting.Number(t, "ENSEMBLE_SEEDS", 20),
 	}, cases.Ensembles(), "elections and the expiry of sessions")
 }

@@ -66,7 +66,7 @@ func TestSeriesAdapters(t *testing.T) {
 	})
 }
 
-// measure runs the all that are chosen, but those that the page has where LIB_RESUME is set, and writes the page whenever the last seed of a case has run.
+// measure runs the cases that are chosen, but those that the page has where LIB_RESUME is set, and writes the page whenever the last seed of a case has run.
 func measure(t *testing.T, all []suite.Case, path string, has func(page string, c suite.Case) bool, page func(before string, measured map[string]tables.Measured) string) {
 	seeds, only, fault := setting.Number(t, "LIB_SEEDS", 10), begins(t, "LIB_ONLY"), begins(t, "LIB_FAULT")
 	before, err := os.ReadFile(path)

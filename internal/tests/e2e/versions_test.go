@@ -26,7 +26,7 @@ import (
 	"github.com/lockstorm/lockstorm/suite"
 )
 
-// TestSeriesVersions runs the all of the library that LIB names over its last LIB_VERSIONS releases (4),
+// TestSeriesVersions runs the cases of the library that LIB names over its last LIB_VERSIONS releases (4),
 // each built in a copy of this module, with LIB_SEEDS seeds (3), and says which release changed how
 // a case ends.
 func TestSeriesVersions(t *testing.T) {

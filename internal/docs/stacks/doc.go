@@ -2,5 +2,5 @@
 // arguments and files, on fixed ports of the host, for looking at them by hand or for --provider
 // external. Its test fails when the files are stale:
 //
-//	go test ./docs/stacks -rewrite
+//	go test ./internal/docs/stacks -rewrite
 package stacks

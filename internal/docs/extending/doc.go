@@ -2,5 +2,5 @@
 // examples/ownlock, whole declarations as they stand in its files. Its test fails when the page
 // is stale:
 //
-//	go test ./docs/extending -rewrite
+//	go test ./internal/docs/extending -rewrite
 package extending

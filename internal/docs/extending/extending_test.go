@@ -13,8 +13,8 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write the page anew")
 
 const (
-	example = "../../examples/ownlock"
-	page    = "../extending.md"
+	example = "../../../examples/ownlock"
+	page    = "../../../docs/extending.md"
 )
 
 // The page has the code of the example as it is.

@@ -19,7 +19,7 @@ func TestStacksAreNotStale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join("..", "..", "compose")
+	dir := filepath.Join("..", "..", "..", "compose")
 	for name, text := range all {
 		path := filepath.Join(dir, name)
 		if *rewrite {
