@@ -81,14 +81,19 @@ func (in Causes) takenOver(first, second *history.Grant) checker.Cause {
 	return checker.NoCause
 }
 
-// heldAsking is the fault that held the client of one of two grants up longest between its request and its grant; nil: none did.
+// heldAsking is the fault that held the client of one of two grants up longest between its request and its grant, while the other one
+// was granted or had been before; nil: none did.
 func (in Causes) heldAsking(first, second *history.Grant) (found *history.Injection) {
 	most := int64(0)
 	for _, g := range []*history.Grant{first, second} {
+		other := second
+		if g == second {
+			other = first
+		}
 		asked := history.Interval{From: g.Acquire.Start(), To: g.From()}
 		for _, f := range in.Faults {
 			part := asked.Overlap(f.Span())
-			if f.Family == history.FamilyClient && f.Effective() && f.Hurts(g.Client) && part.To-part.From > most {
+			if f.Family == history.FamilyClient && f.Effective() && f.Hurts(g.Client) && other.Sent() <= part.To && part.To-part.From > most {
 				found, most = f, part.To-part.From
 			}
 		}

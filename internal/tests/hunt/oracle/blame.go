@@ -91,7 +91,7 @@ func (o *oracle) blame(late *sim.Grant, from int64, class string) *Blame {
 	}
 	need := until - late.LeaseAt(from) + o.cfg.Tolerance
 	if enough := lateness >= need+5*o.slack(); most != 0 && enough && class == inherent {
-		b.Right, b.Overrun = o.close(late, most, lateness, until, from), false
+		b.Right, b.Overrun = o.close(late, most, min(lateness, 2*need), until, from), false
 		b.Host = o.hostMatters(late, until, from)
 	}
 	if class == inherent {
@@ -133,7 +133,7 @@ func (o *oracle) lastInTime(g *sim.Grant, at int64) int64 {
 func (o *oracle) slack() int64 { return 1_000_000 }
 
 // close are the faults that held a client up for about as long as the one that did so most, and
-// those like it at the same time.
+// those like it at the same time: longer than twice what was needed is long enough.
 func (o *oracle) close(g *sim.Grant, most int, lateness, until, from int64) []int {
 	out := o.likes(most)
 	for _, f := range o.truth.Faults {

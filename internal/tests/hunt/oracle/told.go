@@ -25,7 +25,7 @@ func (o *oracle) tooLate(g *sim.Grant) (rules, classes []string) {
 	switch {
 	case sure && late <= o.cfg.Tolerance, sure && o.held(g.Client, 0, o.renewed(g), sim.Forever, sim.Forever) >= late && o.hostOnly(g):
 		return []string{"overlap"}, []string{inherent}
-	case sure && !o.heldAtAll(g):
+	case sure && late > 2*o.cfg.Tolerance && !o.heldAtAll(g): // a little less may be stalls that are too short to be on record
 		return []string{"late-notice"}, []string{defect}
 	}
 	return []string{"late-notice", "overlap"}, []string{defect, inherent}
