@@ -82,7 +82,7 @@ func (in Causes) takenOver(first, second *history.Grant) checker.Cause {
 }
 
 // heldAsking is the fault that held the client of one of two grants up longest between its request and its grant, while the other one
-// was granted or had been before; nil: none did.
+// was granted or had been before; nil: none did. What was decided by a request that left only after the fault is none of its doing.
 func (in Causes) heldAsking(first, second *history.Grant) (found *history.Injection) {
 	most := int64(0)
 	for _, g := range []*history.Grant{first, second} {
@@ -93,7 +93,7 @@ func (in Causes) heldAsking(first, second *history.Grant) (found *history.Inject
 		asked := history.Interval{From: g.Acquire.Start(), To: g.From()}
 		for _, f := range in.Faults {
 			part := asked.Overlap(f.Span())
-			if f.Family == history.FamilyClient && f.Effective() && f.Hurts(g.Client) && other.Sent() <= part.To && part.To-part.From > most {
+			if f.Family == history.FamilyClient && f.Effective() && f.Hurts(g.Client) && g.Sent()+in.Run.Tolerance <= part.To && other.Sent() <= part.To && part.To-part.From > most {
 				found, most = f, part.To-part.From
 			}
 		}
