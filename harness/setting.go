@@ -20,7 +20,7 @@ func (r *resolved) setting(provider string) nemesis.Setting {
 		Stores: provides[cluster.Forgetter](t), Answers: len(t.Nodes) > 0,
 		Moves: provides[cluster.Mover](t), Follows: provides[cluster.Leader](t), Sessions: provides[cluster.SessionEnder](t) && r.backend.Model.Session,
 		Connections: provides[cluster.ConnectionEnder](t) && r.backend.Connected, Promotes: provides[cluster.Promoter](t),
-		Keys: r.backend.Keys != nil && provides[cluster.Keeper](t), Voters: r.backend.Voters, Collects: r.backend.Collects, Resource: len(r.registers) > 0 && r.ourRegister(), NoClock: noClock(provider, t), NoLoss: noLoss(),
+		Keys: r.backend.Keys != nil && provides[cluster.Keeper](t), Voters: r.backend.Voters, Renews: r.backend.Renews, Collects: r.backend.Collects, Resource: len(r.registers) > 0 && r.ourRegister(), NoClock: noClock(provider, t), NoLoss: noLoss(),
 	}
 	if provider == cluster.ExternalName {
 		s.Theirs, s.NoClock = theirs, theirs

@@ -228,6 +228,9 @@ func (l *layout) aim(st *Step, where string, rnd *rand.Rand) {
 	if !st.Tied {
 		st.Nth, st.Grant, st.Stay = 0, 0, 0
 	}
+	if l.spec.Behind && (where != history.AtWaiting || !l.in.Setting.Renews) {
+		st.Stay = 0
+	}
 }
 
 // FirstStrike is when the first step may begin: soon, and not before clients are at work.

@@ -50,6 +50,9 @@ type Spec struct {
 	Lasts func(own Values) bool
 	// OfGrant: it strikes what the client at its point was granted, and nothing else.
 	OfGrant bool
+	// Behind: a client that it strikes while it waits has a holder before it for a while, if the lock renews its leases: `stay` says
+	// for how long.
+	Behind bool
 	// Takes is how long an injection may take beyond its `for`, with leases of the ttl: the
 	// plan leaves room for it. Nil: no time that matters.
 	Takes func(ttl time.Duration) time.Duration
@@ -216,6 +219,7 @@ type Setting struct {
 	Policies    []string // by which the servers drop keys when memory runs short, the default first
 	Keys        bool     // the backend says under which keys its locks are
 	Voters      bool     // it says which nodes gave a grant
+	Renews      bool     // its leases extend themselves: a holder may stay for as long as it likes
 	Collects    bool     // its clients are [Collector]s
 	Resource    bool     // clients use the register
 	NoClock     string   // why the servers' clocks cannot jump; empty: they can

@@ -73,6 +73,12 @@ func StayParam() Param {
 	return Param{Name: paramStay, Default: "0.9ttl", Doc: "longest time for which the fault stops the client at the point; if another client is granted the lock earlier, the stopped client goes on at once"}
 }
 
+// BehindParam keeps the holder, and not the client that is struck: see [Spec.Behind]. The session of a dead client outlives it
+// by up to one ttl, and a tick of its server.
+func BehindParam() Param {
+	return Param{Name: paramStay, Default: "1.5ttl", Doc: "with `at=waiting`, and only if the lock renews its leases: longest time for which lockstorm stops the holder before its write, so that the place of the dead client in the queue ends while the lock is held; if another client is granted the lock earlier, the holder goes on at once"}
+}
+
 // What `grant` may say beside a number.
 const (
 	GrantAll = "all"

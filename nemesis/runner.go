@@ -105,9 +105,14 @@ func (r *Runner) step(ctx context.Context, index int, spec Spec, st Step) {
 		r.miss(f, err)
 		return
 	}
+	stays := hit
+	if spec.Behind && st.Stay > 0 && hit != nil {
+		stays = r.holder(ctx, hit, target.Clients)
+		defer hit.Go()
+	}
 	a, ok := r.inject(ctx, spec, target, f)
 	if !spec.keeps(st.Params) || !ok {
-		r.release(ctx, hit, st, ok)
+		r.release(ctx, stays, st, ok)
 	}
 	if !ok || a.effect.Heal == nil {
 		return

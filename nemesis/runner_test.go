@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -189,5 +190,112 @@ func TestAHealEndsAtTheLimit(t *testing.T) {
 	err := r.Run(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "could not undo the fault stuck") || time.Since(begun) > healLimit/2 {
 		t.Errorf("after %v: %v", time.Since(begun), err)
+	}
+}
+
+// queue is a world in which c1 waits for a lock, c2 holds another one and c3 holds it.
+type queue struct {
+	oneHit
+	armed   []Arm
+	holders []*Hit
+	stays   time.Duration // of the last client that stays
+}
+
+func (w *queue) Clients() []Client {
+	return []Client{someClient{name: "c1"}, someClient{name: "c2"}, someClient{name: "c3"}}
+}
+
+func (w *queue) Arm(ctx context.Context, a Arm) (*Hit, error) {
+	w.armed = append(w.armed, a)
+	if a.Point == history.AtWaiting {
+		return w.hit, nil
+	}
+	if len(w.holders) == 0 {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	h := w.holders[0]
+	w.holders = w.holders[1:]
+	return h, nil
+}
+
+// Granted is at once: another client has the lock.
+func (w *queue) Granted(ctx context.Context, _, _ string, _ int64) error {
+	end, _ := ctx.Deadline()
+	w.stays = time.Until(end)
+	return nil
+}
+
+// killing looks who stands at a point while it is injected.
+type killing struct{ look func() }
+
+func (killing) Available(Setting) error { return nil }
+
+func (k killing) Inject(context.Context, World, Target) (Effect, error) {
+	k.look()
+	return Effect{Proof: "dead"}, nil
+}
+
+// While a waiting client is struck, the holder of its lock stays where it is, also beyond its deadline; it goes on when another
+// client is granted the lock. Holders of other locks are let go, and nobody is waited for where nobody holds it.
+func TestAHolderStaysBeforeAClientThatIsStruck(t *testing.T) {
+	for name, c := range map[string]struct {
+		clients string
+		locks   []string // of the clients that come, in this order
+		stay    time.Duration
+		want    string // of the clients that have gone on: when it is injected, and in the end
+		arms    int
+	}{
+		"the holder stays":      {"1", []string{"L1"}, time.Hour, " | L1 waiter", 2},
+		"another lock's holder": {"1", []string{"L2", "L1"}, time.Hour, "L2 | L1 L2 waiter", 3},
+		"nobody holds it":       {"1", nil, time.Hour, " | waiter", 2},
+		"all are struck":        {"all", []string{"L1"}, time.Hour, " | waiter", 1},
+		"nobody is to stay":     {"1", []string{"L1"}, 0, " | waiter", 1},
+	} {
+		var gone []string
+		var mu sync.Mutex
+		goes := func(who string) func() {
+			return func() {
+				mu.Lock()
+				defer mu.Unlock()
+				if !slices.Contains(gone, who) {
+					gone = append(gone, who)
+				}
+			}
+		}
+		went := func() string {
+			mu.Lock()
+			defer mu.Unlock()
+			return strings.Join(gone, " ")
+		}
+		w := &queue{oneHit: oneHit{clock: history.NewClock()}}
+		w.hit = &Hit{Client: someClient{name: "c1"}, Point: history.AtWaiting, Lock: "L1", Go: goes("waiter")}
+		for i, lock := range c.locks {
+			w.holders = append(w.holders, &Hit{
+				Client: someClient{name: []string{"c2", "c3"}[i]}, Lock: lock, Go: goes(lock), Deadline: history.Some(w.clock.Now()),
+			})
+		}
+		injected := ""
+		s := Spec{
+			Name: "kill", Doc: "kills", Proven: "It is dead.", End: "Never.", Family: history.FamilyClient, Whom: Clients, Behind: true,
+			Fault: killing{func() { injected = went() }},
+		}
+		st := Step{Tied: true, Point: history.AtWaiting, Nth: 1, Clients: c.clients, Stay: c.stay.Nanoseconds(), Until: time.Minute.Nanoseconds()}
+		if _, _, err := carryOut(t, w, s, st); err != nil {
+			t.Fatal(err)
+		}
+		inTheEnd := strings.Split(went(), " ")
+		slices.Sort(inTheEnd)
+		if got := injected + " | " + strings.Join(inTheEnd, " "); got != c.want || len(w.armed) != c.arms {
+			t.Errorf("%s: gone on: %q after %d arms, want %q after %d", name, got, len(w.armed), c.want, c.arms)
+		}
+		if stays := strings.Contains(c.want, "L1"); stays != (w.stays > 10*time.Second) {
+			t.Errorf("%s: somebody stays for %v", name, w.stays)
+		}
+		for _, a := range w.armed[1:] {
+			if a.Point != history.AtBeforeWrite || !slices.Equal(a.Clients, []string{"c2", "c3"}) {
+				t.Errorf("%s: the holder is looked for by %+v", name, a)
+			}
+		}
 	}
 }

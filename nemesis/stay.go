@@ -2,7 +2,10 @@ package nemesis
 
 import (
 	"context"
+	"slices"
 	"time"
+
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // stayPart of its lease is how long the client of a tied fault of servers stays at most.
@@ -85,4 +88,29 @@ func (r *Runner) release(ctx context.Context, hit *Hit, st Step, effective bool)
 	}
 	since := r.World.Now()
 	r.stays.Go(func() { Stay(ctx, r.World, hit, since, limit) })
+}
+
+// holder waits until the holder of the lock that a client waits for is about to write, and keeps it there; nil: nobody came there
+// within a time to live. Its lease is renewed meanwhile, so it may stay for longer than that.
+func (r *Runner) holder(ctx context.Context, waits *Hit, struck []Client) *Hit {
+	soon, cancel := context.WithTimeout(ctx, r.World.TTL())
+	defer cancel()
+	var others []string
+	for _, c := range r.World.Clients() {
+		if !slices.ContainsFunc(struck, func(s Client) bool { return s.Name() == c.Name() }) {
+			others = append(others, c.Name())
+		}
+	}
+	for len(others) > 0 {
+		h, err := r.World.Arm(soon, Arm{Point: history.AtBeforeWrite, Nth: 1, Clients: others})
+		if err != nil {
+			return nil
+		}
+		if h.Lock == waits.Lock {
+			h.Deadline = history.Opt{}
+			return h
+		}
+		h.Go()
+	}
+	return nil
 }

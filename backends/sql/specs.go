@@ -81,7 +81,7 @@ func rowSpecs() []backends.Spec {
 	missing.Topologies = alone()
 	missing.Settles, missing.With = true, withIsolation
 	missing.Params = []catalog.Param{isolationParam, {Name: paramKey, Default: "yes", Doc: "yes: the table has a primary key, so the database refuses a second row for the same lock; no: the table has no primary key"}}
-	missing.Notes = "This lock is flawed, because most engines and isolation levels cannot lock a row that does not exist. The row of a lock is missing only at the first use of the lock, so test many locks (--locks 200)."
+	missing.Notes = "This lock is flawed, because most engines and isolation levels cannot lock a row that does not exist. The row of a lock is missing only at the first use of the lock, and a primary key refuses the second row: to see lost updates, run with key=no and many locks (--locks 200)."
 	return []backends.Spec{rowLock, missing}
 }
 
@@ -116,7 +116,7 @@ func optimisticSpecs() []backends.Spec {
 	noID := of("sql-optimistic-noid", "no lock: the client reads the row's version, and the database applies the update to every row with this version (the id is missing in the condition)", byNoID)
 	noID.Notes = "This lock is flawed on purpose: WHERE version = v without an id also updates rows of other locks. To see wrong updates of other locks' rows, run with several locks (--locks 2)."
 	cas := of("sql-value-cas", "no lock: the client reads the row's value, and the database applies the update only if the row still has this value", byValue)
-	cas.Notes = "If other clients change the value and then change it back (A, B, A), the value looks as if it had never changed. So other data that must agree with the value, for example a count of the value's changes, may become wrong."
+	cas.Notes = "If other clients change the value and then change it back (A, B, A), the value looks as if it had never changed. So other data that must agree with the value, for example a count of the value's changes, may become wrong. The workload counter never writes an old value again: to see lost changes, run with --workload stock."
 	return []backends.Spec{
 		of("sql-optimistic", "no lock: the client reads the row's version, and the database applies the update only if the row still has this version", byVersion),
 		noID, cas, stamp,

@@ -64,6 +64,7 @@ server after it has answered the fifth message of a client and before the client
 If a fault of servers, stores or clocks acts at a step of a client (for example `+"`at=before-release`"+`), lockstorm holds the client
 at that point until another client gets the lock. So a race that is otherwise rare becomes certain. lockstorm holds the client at
 the point for at most the time `+"`stay`"+` (a parameter of the fault), and never for longer than 0.9 of the client's lease.
+If `+"`client-kill`"+` kills a client that waits for a lock which renews its leases, lockstorm likewise holds the holder before its write.
 
 A link is a network connection that faults can cut or delay. All links run through toxiproxy inside lockstorm's own process. There is a link between
 each client and each server, between each client and the protected data, and between servers that communicate with each other. If no fault of the

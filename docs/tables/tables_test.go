@@ -22,6 +22,7 @@ import (
 var (
 	rewrite  = flag.Bool("rewrite", false, "write the files anew")
 	choosing = flag.String("choosing", "", "write docs/choosing.md from the suite in this directory")
+	defaults = flag.String("defaults", "", "write docs/defaults.md from the suite in this directory")
 	matrix   = flag.String("matrix", "", "write docs/matrix.md from the suite in this directory")
 )
 
@@ -170,6 +171,33 @@ func TestTrackRecordHasThePublishedCases(t *testing.T) {
 		if !reflect.DeepEqual(rows[i][1:], row) || !reflect.DeepEqual(cfg, c.Run) {
 			t.Errorf("row %v\nis not case %s: %v\n(run `make track-record`)", rows[i][1:], c.Name, c.Run.Line())
 		}
+	}
+}
+
+// The page of the known flaws can be written; with -defaults it is, and each flaw must be found in 8 of 10 runs.
+func TestDefaults(t *testing.T) {
+	cell := gate.Judged{
+		Name: "a/flush", Row: "a", Column: "flush", Text: "it forgets", AsIt: 9, Of: 10, Command: "--backend a", Runs: []gate.Outcome{{Seed: 3}, {Seed: 12}},
+	}
+	r := &gate.Results{Cells: []gate.Judged{{Row: "none", Control: true}, cell}, CPUs: 2}
+	want := "| --- | --- | --- | --- | --- | --- |\n| `a` | it forgets | flush | 3 to 12 | 9 of 10 | `--backend a` |\n"
+	if text := Defaults(r); !strings.Contains(text, want) {
+		t.Errorf("%q is not in\n%s", want, text)
+	}
+	if *defaults == "" {
+		return
+	}
+	r, err := gate.ReadResults(*defaults)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range r.Cells {
+		if j.AsIt*10 < j.Of*8 || j.Of == 0 {
+			t.Errorf("%s: found in %d of %d runs", j.Name, j.AsIt, j.Of)
+		}
+	}
+	if err := os.WriteFile("../defaults.md", []byte(Defaults(r)), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -14,8 +14,8 @@ func clientKill() nemesis.Spec {
 		Name: "client-kill", Doc: "kills a client (kill -9) while it waits for the lock, holds the lock or releases the lock, and starts a new client in its place",
 		Proven: "The client's process has died of SIGKILL, and a new client has started in its place. lockstorm records the kill before it sends the signal.",
 		End:    "There is nothing to undo, because the new client replaces the killed client.",
-		Family: history.FamilyClient, Whom: nemesis.Clients, Params: nemesis.ClientParams(nemesis.AtOnce, "2.5ttl"),
-		Strikes: strikeKill, Fault: ClientKill{},
+		Family: history.FamilyClient, Whom: nemesis.Clients, Strikes: strikeKill, Fault: ClientKill{},
+		Params: append(nemesis.ClientParams(nemesis.AtOnce, "2.5ttl"), nemesis.BehindParam()), Behind: true,
 	}
 }
 

@@ -46,8 +46,12 @@ func checkHow(own catalog.Values, in nemesis.Input) error {
 	return fmt.Errorf("%s=%s: choose %s or %s", paramHow, own[paramHow], bySignal, byCollector)
 }
 
-// strikeHolder ties every other step to a holder that is about to write or to release.
-func strikeHolder(k int, _ []string) string {
+// strikeHolder ties every other step to a holder that is about to write or to release. The second step strikes at the backend's
+// own first point, where it has one.
+func strikeHolder(k int, own []string) string {
+	if k == 1 && len(own) > 0 {
+		return own[0]
+	}
 	return []string{history.AtBeforeWrite, history.AtRandom, history.AtBeforeRelease, history.AtRandom}[k%4]
 }
 

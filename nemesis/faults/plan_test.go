@@ -3,6 +3,7 @@ package faults
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,25 +48,22 @@ func TestPlanIsAPureFunction(t *testing.T) {
 	}
 }
 
-// By default half of the pauses are tied to a holder that is about to write or release,
-// the first kill to the backend's own first point, and restarts keep the holder there.
+// By default half of the pauses are tied to a holder that is about to write or release, the second one and the first kill to the
+// backend's own first point, and restarts keep the holder there.
 func TestDefaultsStrikeWhereItHurts(t *testing.T) {
 	p, err := nemesis.NewPlan(all(), input("client-pause", "client-kill", "server-restart", "client-stall"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	pauses := p.Requests[0].Steps
-	tied := 0
-	for _, s := range pauses {
-		if s.Tied {
-			tied++
-		}
-		if s.For != 1.5e9 {
-			t.Errorf("a pause of %d ns", s.For)
+	var at []string
+	for _, s := range p.Requests[0].Steps {
+		at = append(at, s.Point)
+		if s.For != 1.5e9 || s.Tied != (s.Point != "") {
+			t.Errorf("a pause: %+v", s)
 		}
 	}
-	if tied*2 != len(pauses) || pauses[0].Point != "before-write" {
-		t.Errorf("%d of %d pauses are tied, the first to %q", tied, len(pauses), pauses[0].Point)
+	if want := []string{"before-write", "between-get-and-del", "before-release", ""}; !slices.Equal(at, want) {
+		t.Errorf("the pauses are tied to %q, want %q", at, want)
 	}
 	if first := p.Requests[1].Steps[0]; first.Point != "between-get-and-del" {
 		t.Errorf("the first kill is tied to %q", first.Point)
@@ -76,6 +74,33 @@ func TestDefaultsStrikeWhereItHurts(t *testing.T) {
 	for _, s := range p.Requests[3].Steps {
 		if !s.Tied {
 			t.Errorf("a stall that is tied to no point: %+v", s)
+		}
+	}
+}
+
+// A client that is killed while it waits has a holder before it, by whose lease nothing ends that: only where it renews itself.
+func TestAKilledWaiterHasAHolderBeforeIt(t *testing.T) {
+	for spec, want := range map[string]int64{
+		"client-kill": 1.5e9, "client-kill:at=waiting": 1.5e9, "client-kill:at=waiting,stay=2s": 2e9, "client-kill:at=before-write,stay=2s": 0,
+		"client-kill:at=random": 0,
+	} {
+		for _, renews := range []bool{true, false} {
+			in := input(spec)
+			in.Setting.Renews = renews
+			p, err := nemesis.NewPlan(all(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			longest := int64(0)
+			for _, s := range p.Requests[0].Steps {
+				longest = max(longest, s.Stay)
+				if s.Stay > 0 && s.Point != history.AtWaiting {
+					t.Errorf("%s: somebody stays: %+v", spec, s)
+				}
+			}
+			if renews && longest != want || !renews && longest != 0 {
+				t.Errorf("%s, renews %v: a holder stays for %d ns, want %d", spec, renews, longest, want)
+			}
 		}
 	}
 }

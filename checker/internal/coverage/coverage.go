@@ -31,6 +31,7 @@ func coverage(in question) checker.Result {
 			continue
 		}
 		hits, effective, attempts, short := 0, 0, 0, 0
+		ofClients := map[doing]int{}
 		for _, f := range in.Faults {
 			if f.Request != i || !f.Effective() || f.Proof == "" {
 				continue // without a proof nobody knows that it did anything
@@ -44,19 +45,22 @@ func coverage(in question) checker.Result {
 			if len(f.Clients) == 0 && !slices.ContainsFunc(in.Grants, f.OfServersOf) {
 				continue // it struck servers that gave no grant of the run
 			}
-			hit, holder := harmed(f, in.struck(f), busy)
-			if hit {
+			did := harmed(f, in.struck(f), busy)
+			if did > idle {
 				hits++
 			}
-			if holder {
+			if did == holds {
 				onHolder++
+			}
+			if f.Family == history.FamilyClient {
+				ofClients[did]++
 			}
 		}
 		if hits == 0 {
 			missing = append(missing, q.Spec+": "+missed(effective, short))
 		} else {
 			notes = append(notes, leftOut(q)...)
-			notes = append(notes, fmt.Sprintf("%s: %s; clients made %s while faults were active", q.Spec, hitOf(hits, effective), checker.Count(attempts, "lock attempt")))
+			notes = append(notes, fmt.Sprintf("%s: %s; clients made %s while faults were active", q.Spec, hitOf(hits, effective)+doings(ofClients), checker.Count(attempts, "lock attempt")))
 		}
 	}
 	r := checker.Result{Verdict: checker.Pass, Method: "comparison of the time of each fault with the times at which clients waited for, held and released locks", Reason: strings.Join(notes, "; ")}
@@ -107,6 +111,23 @@ func hitOf(hits, effective int) string {
 	return fmt.Sprintf("%d of %d faults hit an active client", hits, effective)
 }
 
+// doings says what clients did when faults hit them; empty where no fault was of clients.
+func doings(n map[doing]int) string {
+	var did []string
+	for _, d := range []struct {
+		doing
+		text string
+	}{{holds, "held the lock"}, {waits, "waited for the lock"}, {releases, "released the lock"}} {
+		if n[d.doing] > 0 {
+			did = append(did, fmt.Sprintf("%d %s", n[d.doing], d.text))
+		}
+	}
+	if len(did) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(did, ", ") + ")"
+}
+
 // leftOut says what a request that draws from all faults did not draw, and why: faults with
 // the same reason together.
 func leftOut(q history.RequestedFault) []string {
@@ -123,10 +144,20 @@ func leftOut(q history.RequestedFault) []string {
 	return out
 }
 
-// workSpan is when a client was at work, and whether it held the lock then.
+// doing is what a client does; of several, the last counts most.
+type doing int
+
+const (
+	idle doing = iota
+	releases
+	waits
+	holds
+)
+
+// workSpan is when a client was at work, and what it did then.
 type workSpan struct {
 	history.Interval
-	holds bool
+	doing
 }
 
 // busySpans are, for each client, the times in which it waited, held or was releasing.
@@ -137,13 +168,13 @@ func (in question) busySpans() map[string][]workSpan {
 			continue
 		}
 		end := in.CallEnd(g.Acquire)
-		spans[g.Client] = append(spans[g.Client], workSpan{Interval: history.Interval{From: g.Acquire.Start(), To: end + 1}})
+		spans[g.Client] = append(spans[g.Client], workSpan{Interval: history.Interval{From: g.Acquire.Start(), To: end + 1}, doing: waits})
 		if h := in.Hold(g); !h.Empty() {
-			spans[g.Client] = append(spans[g.Client], workSpan{Interval: h, holds: true})
+			spans[g.Client] = append(spans[g.Client], workSpan{Interval: h, doing: holds})
 		}
 		for _, rel := range g.Releases {
 			end := in.CallEnd(rel)
-			spans[g.Client] = append(spans[g.Client], workSpan{Interval: history.Interval{From: rel.Start(), To: end + 1}})
+			spans[g.Client] = append(spans[g.Client], workSpan{Interval: history.Interval{From: rel.Start(), To: end + 1}, doing: releases})
 		}
 	}
 	return spans
@@ -184,19 +215,17 @@ func (in question) struck(f *history.Injection) history.Interval {
 	return span
 }
 
-// harmed reports whether a client that the fault can harm was at work while it struck, and whether
-// one of them held the lock.
-func harmed(f *history.Injection, struck history.Interval, busy map[string][]workSpan) (hit, holder bool) {
+// harmed is what a client that the fault can harm did while it struck; idle: none was at work.
+func harmed(f *history.Injection, struck history.Interval, busy map[string][]workSpan) (did doing) {
 	for client, spans := range busy {
 		if !f.Hurts(client) {
 			continue
 		}
 		for _, s := range spans {
 			if !s.Overlap(struck).Empty() {
-				hit = true
-				holder = holder || s.holds
+				did = max(did, s.doing)
 			}
 		}
 	}
-	return hit, holder
+	return did
 }
