@@ -92,24 +92,28 @@ func (r *Recorder) Notice(e Event) error {
 	return err
 }
 
-// Finish writes f:end, whose count includes itself, and closes the log. others is what the
+// Finish writes f:end, whose count includes itself, and closes the log: nothing can come between. others is what the
 // controller alone knows of the other logs; the rest of it is filled in.
 func (r *Recorder) Finish(others End) error {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.err == nil {
 		sum := r.sum
 		others.Events, others.Sum = r.seq+1, &sum
 		r.write(&Event{Process: Process{Name: r.party}, Type: Info, F: FEnd, Value: ValueOf(others)})
 	}
 	err := r.err
-	r.mu.Unlock()
-	return errors.Join(err, r.Close())
+	return errors.Join(err, r.close())
 }
 
 // Close closes the log without an end, as an interrupted party leaves it.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.close()
+}
+
+func (r *Recorder) close() error {
 	if r.err == nil {
 		r.err = ErrRecorderClosed
 	}

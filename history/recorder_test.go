@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -188,5 +189,36 @@ func TestSlowWritesAreStalls(t *testing.T) {
 	}
 	if got, want := strings.Join(fs, " "), "run work stall end"; got != want {
 		t.Errorf("the log has %s, want %s", got, want)
+	}
+}
+
+// Nothing comes after the end, however many record at that moment.
+func TestNothingAfterTheEnd(t *testing.T) {
+	for range 200 {
+		path := filepath.Join(t.TempDir(), "c1.jsonl")
+		rec, err := Open(path, "c1", NewClock(), Run{Schema: Schema})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for rec.Notice(Event{F: FPoint}) == nil {
+				}
+			})
+		}
+		if err := rec.Finish(End{}); err != nil {
+			t.Fatal(err)
+		}
+		wg.Wait()
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+		var last Event
+		if err := last.UnmarshalJSON(lines[len(lines)-1]); err != nil || last.F != FEnd {
+			t.Fatalf("the last event is %s (%v)", lines[len(lines)-1], err)
+		}
 	}
 }
