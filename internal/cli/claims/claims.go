@@ -19,7 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/docs"
+	"github.com/lockstorm/lockstorm/docs/measured"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/cli"
 	"github.com/lockstorm/lockstorm/internal/files"
@@ -222,7 +222,7 @@ func writeAnswers(path string, answers []cases.Answer) error {
 // documentation.
 func readAnswers(path string) (answers []cases.Answer, err error) {
 	if path == "" {
-		return answers, json.Unmarshal(docs.Claims, &answers)
+		return answers, json.Unmarshal(measured.Claims, &answers)
 	}
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		if _, err := os.Stat(filepath.Join(path, answersFile)); err != nil {
