@@ -119,21 +119,21 @@ kills: servers ##> kill -9 of lockstorm, KILLS (10) times each with PostgreSQL, 
 .PHONY: matrix
 matrix: build servers ##> every backend under every fault, MATRIX_SEEDS seeds; writes docs/matrix.md (2 hours)
 	$(BIN) suite full --seeds $(MATRIX_SEEDS) --out lockstorm-runs/matrix --resume; code=$$?; [ $$code -le 2 ] || [ $$code -eq 5 ]
-	$(GO) test ./docs/tables -run TestMatrix -matrix $(CURDIR)/lockstorm-runs/matrix
+	$(GO) test ./docs/tables -run TestSuites -matrix $(CURDIR)/lockstorm-runs/matrix
 
 CHOOSE_OUT ?= lockstorm-runs/choose
 
 .PHONY: choosing
 choosing: build servers ##> locks of every store compared, CHOOSE_SEEDS (5) seeds; writes docs/choosing.md (a quarter of an hour)
 	$(BIN) suite examples/choose.yaml --seeds $(or $(CHOOSE_SEEDS),5) --out $(CHOOSE_OUT) --resume
-	$(GO) test -count=1 ./docs/tables -run TestChoosing -choosing $(abspath $(CHOOSE_OUT))
+	$(GO) test -count=1 ./docs/tables -run TestSuites -choosing $(abspath $(CHOOSE_OUT))
 
 DEFAULTS_OUT ?= lockstorm-runs/defaults
 
 .PHONY: defaults
 defaults: build servers ##> the locks with known flaws, each under the fault that shows its flaw, 10 seeds: 8 must find it; writes docs/defaults.md (10 minutes)
 	$(BIN) suite examples/defaults.yaml --out $(DEFAULTS_OUT) --resume; code=$$?; [ $$code -eq 0 ] || [ $$code -eq 2 ] || [ $$code -eq 5 ]
-	$(GO) test -count=1 ./docs/tables -run TestDefaults -defaults $(abspath $(DEFAULTS_OUT))
+	$(GO) test -count=1 ./docs/tables -run TestSuites -defaults $(abspath $(DEFAULTS_OUT))
 
 .PHONY: release
 release: ##> dist/: static binaries of VERSION (default: the newest of CHANGELOG.md), checksums, image, bill of materials, a file GOPROXY
@@ -196,10 +196,10 @@ ensembles: servers ##> what is said of the locks on ZooKeeper and etcd, with 20 
 	$(GO) test -tags series -count=1 -timeout 180m -parallel 4 -run TestSeriesEnsembles ./internal/tests/e2e
 
 .PHONY: claims
-claims: build servers ##> the claims of the articles, about 160 runs; writes docs/claims.json, docs/claims.md and its pictures
+claims: build servers ##> the claims of the articles, about 160 runs; writes docs/measured/claims.json, docs/claims.md and its pictures
 	rm -rf lockstorm-runs/claims
 	$(BIN) claims --run --out lockstorm-runs/claims; code=$$?; [ $$code -eq 0 ] || [ $$code -eq 5 ]
-	$(BIN) claims --from lockstorm-runs/claims --keep docs/claims.json >/dev/null
+	$(BIN) claims --from lockstorm-runs/claims --keep docs/measured/claims.json >/dev/null
 	$(MAKE) docs
 
 .PHONY: databases

@@ -85,9 +85,14 @@ func Worse(a, b Word) Word {
 
 // worse is the worse of two ways to end.
 func worse(a, b Word) Word {
-	rank := map[Word]int{Safe: 0, Inherent: 1, Blocks: 2, Defect: 3}
-	if rank[b] > rank[a] {
+	if Compare(b, a) > 0 {
 		return b
 	}
 	return a
+}
+
+// Compare orders ways to end, the worst last.
+func Compare(a, b Word) int {
+	rank := map[Word]int{Safe: 0, Inherent: 1, Blocks: 2, Defect: 3}
+	return rank[a] - rank[b]
 }

@@ -1,4 +1,4 @@
-// Package tables writes the tables of the docs from the catalogue, so that they cannot
+// Package tables writes the tables of the docs, from the catalogue and from the data below docs/measured, so that they cannot
 // say anything else than `list` does. Its test fails when the files are stale:
 //
 //	go test ./docs/tables -rewrite

@@ -4,13 +4,12 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
-	"reflect"
-	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/docs/measured"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/suites/answer"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
@@ -26,42 +25,14 @@ var (
 	matrix   = flag.String("matrix", "", "write docs/matrix.md from the suite in this directory")
 )
 
-// The page of a measured suite can be written, and says what became of each cell; with -matrix it is.
-func TestMatrix(t *testing.T) {
-	cell := gate.Judged{
-		Name: "a/flush", Row: "a", Column: "flush", Status: gate.Worse, Word: suite.Defect, AsIt: 1, Of: 3, Command: "--backend a --nemesis flush",
-		Figures: map[string]tally.Value{"violations.rate": {Value: 12, Low: 3, High: 40}, "recovery.median": {Value: 1e9, Low: 1e9, High: 1e9}},
-	}
-	r := &gate.Results{Verdict: "1 cells", Cells: []gate.Judged{cell}, CPUs: 2, Versions: map[string]string{"redis-server": "redis-server v=7"}}
-	for _, want := range []string{"## a", "| flush | **defect** (violation) | 1 of 3 | 12 (3 to 40) |", "1.00 s", "The runs used these versions: redis-server v=7."} {
-		if text := Matrix(r); !strings.Contains(text, want) {
-			t.Errorf("%q is not in\n%s", want, text)
-		}
-	}
-	if *matrix == "" {
-		return
-	}
-	r, err := gate.ReadResults(*matrix)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile("../matrix.md", []byte(Matrix(r)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // The docs say what the catalogue says.
 func TestDocsAreNotStale(t *testing.T) {
 	cat := harness.New(stores.All()...)
-	b, err := os.ReadFile("../claims.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var answers []cases.Answer
-	if err := json.Unmarshal(b, &answers); err != nil {
+	if err := json.Unmarshal(measured.Claims, &answers); err != nil {
 		t.Fatal(err)
 	}
-	files := map[string]string{"../faults.md": Faults(cat), "../backends.md": Backends(cat), "../claims.md": Claims(answers)}
+	files := map[string]string{"../faults.md": Faults(cat), "../backends.md": Backends(cat)}
 	page, err := os.ReadFile("../suite.md")
 	if err != nil {
 		t.Fatal(err)
@@ -71,20 +42,15 @@ func TestDocsAreNotStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	files["../history.md"] = History(string(page))
-	if page, err = os.ReadFile("../libraries-measured.md"); err != nil {
-		t.Fatal(err)
+	for name, data := range data(t, cat, answers) {
+		if files["../"+name+".md"], err = Render("..", name, data); err != nil {
+			t.Fatal(err)
+		}
+		if name != "claims" {
+			files["../measured/"+name+".csv"] = data.String()
+		}
 	}
-	files["../libraries-measured.md"] = Libraries(string(page), "", cat, nil)
-	if page, err = os.ReadFile("../adapters-measured.md"); err != nil {
-		t.Fatal(err)
-	}
-	files["../adapters-measured.md"] = Adapters(string(page), "", nil)
-	if page, err = os.ReadFile("../releases.md"); err != nil {
-		t.Fatal(err)
-	}
-	files["../releases.md"] = Releases(string(page), "", nil)
-	images := Pictures(answers)
-	for name, svg := range images {
+	for name, svg := range Pictures(answers) {
 		files["../images/"+name] = string(svg)
 	}
 	for path, text := range files {
@@ -117,112 +83,172 @@ func TestNothingIsMissing(t *testing.T) {
 	}
 }
 
-// What was found wrong with a library is explained, in a section that there is.
-func TestLibrariesAreExplained(t *testing.T) {
-	page, err := os.ReadFile("../libraries-measured.md")
+// data are what the measured pages show, by the name of the page.
+func data(t *testing.T, cat *harness.Catalogue, answers []cases.Answer) map[string]*measured.Table {
+	t.Helper()
+	all := map[string]*measured.Table{"claims": Claims(answers)}
+	for _, name := range []string{"matrix", "choosing", "versions", "defaults"} {
+		all[name] = read(t, name)
+	}
+	for _, s := range []Series{Libraries(cat), Adapters(), Releases(), TrackRecord(), Containers(), Databases(), Ensembles()} {
+		table, _, err := s.Table("..", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[s.Page] = table
+	}
+	return all
+}
+
+func read(t *testing.T, name string) *measured.Table {
+	t.Helper()
+	table, err := measured.Read("../measured/" + name + ".csv")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return table
+}
+
+// Every case has figures, and what was found wrong with a library is explained in a section that there is. (Of containers and
+// releases not every case can be had.)
+func TestCasesAreMeasuredAndExplained(t *testing.T) {
 	text, err := os.ReadFile("../libraries.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, unmeasured := libraryRows(string(page), harness.New(stores.All()...), nil)
-	if page, err = os.ReadFile("../adapters-measured.md"); err != nil {
-		t.Fatal(err)
-	}
-	adapters, more := adapterRows(string(page), nil)
-	rows, unmeasured = append(rows, adapters...), append(unmeasured, more...)
-	if len(unmeasured) > 0 {
-		t.Errorf("not measured (run `make libraries` or `make adapters`): %s", strings.Join(unmeasured, "; "))
-	}
-	for _, r := range rows {
-		if _, missing := r.why(); len(missing) > 0 {
-			t.Errorf("%s, %s, %s (%s): docs/libraries.md does not say why: %s", r.variant, r.discipline, r.fault, r.Runs, strings.Join(missing, ", "))
-		}
-	}
-	for _, e := range explanations {
-		if !strings.Contains(string(text), "\n## "+e.heading+"\n") {
-			t.Errorf("docs/libraries.md has no section %q", e.heading)
-		}
-	}
-}
-
-// trackRow is a row of docs/track-record.md: number, failure, source, command, exit code.
-var trackRow = regexp.MustCompile("(?m)^\\| (\\d+) \\| (.*) \\| (\\[.*\\)) \\| `(.*)` \\| (\\d+) \\|")
-
-// The page of the track record has the published cases: measured figures stay as they are
-// until make track-record measures again.
-func TestTrackRecordHasThePublishedCases(t *testing.T) {
-	text, err := os.ReadFile("../track-record.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, cases := trackRow.FindAllStringSubmatch(string(text), -1), cases.Published()
-	if len(rows) != len(cases) {
-		t.Fatalf("%d rows, %d published cases: run `make track-record`", len(rows), len(cases))
-	}
-	for i, c := range cases {
-		cfg, err := harness.ParseLine(rows[i][4])
+	why := read(t, "why").Rows
+	for _, s := range []Series{Libraries(harness.New(stores.All()...)), Adapters(), TrackRecord(), Databases(), Ensembles()} {
+		table, unmeasured, err := s.Table("..", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		row := []string{strconv.Itoa(i + 1), c.Text, c.Source, rows[i][4], strconv.Itoa(c.Expect.Exit[0])}
-		if !reflect.DeepEqual(rows[i][1:], row) || !reflect.DeepEqual(cfg, c.Run) {
-			t.Errorf("row %v\nis not case %s: %v\n(run `make track-record`)", rows[i][1:], c.Name, c.Run.Line())
+		if len(unmeasured) > 0 {
+			t.Errorf("%s: not measured (run `%s`): %s", s.Page, table.About["command"], strings.Join(unmeasured, "; "))
+		}
+		if !slices.Contains(table.Columns, "variant") {
+			continue
+		}
+		if _, missing := explained(why, table.Rows); len(missing) > 0 {
+			t.Errorf("docs/measured/why.csv has no line for %s", strings.Join(missing, "; "))
+		}
+	}
+	for _, w := range why {
+		if !strings.Contains(string(text), "\n## "+w["heading"]+"\n") {
+			t.Errorf("docs/libraries.md has no section %q", w["heading"])
 		}
 	}
 }
 
-// The page of the known flaws can be written; with -defaults it is, and each flaw must be found in 8 of 10 runs.
-func TestDefaults(t *testing.T) {
-	cell := gate.Judged{
-		Name: "a/flush", Row: "a", Column: "flush", Text: "it forgets", AsIt: 9, Of: 10, Command: "--backend a", Runs: []gate.Outcome{{Seed: 3}, {Seed: 12}},
+// A row whose command is another one has no figures; one that was measured has the new ones.
+func TestUpdate(t *testing.T) {
+	row := func(command, runs string) measured.Row {
+		return measured.Row{"case": "a", "command": command, "runs": runs}
 	}
-	r := &gate.Results{Cells: []gate.Judged{{Row: "none", Control: true}, cell}, CPUs: 2}
-	want := "| --- | --- | --- | --- | --- | --- |\n| `a` | it forgets | flush | 3 to 12 | 9 of 10 | `--backend a` |\n"
-	if text := Defaults(r); !strings.Contains(text, want) {
-		t.Errorf("%q is not in\n%s", want, text)
-	}
-	if *defaults == "" {
-		return
-	}
-	r, err := gate.ReadResults(*defaults)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, j := range r.Cells {
-		if j.AsIt*10 < j.Of*8 || j.Of == 0 {
-			t.Errorf("%s: found in %d of %d runs", j.Name, j.AsIt, j.Of)
+	for name, c := range map[string]struct {
+		was  string
+		got  map[string]measured.Row
+		want string // runs; empty: missing
+	}{
+		"as it was":       {"x", nil, "5"},
+		"another command": {"y", nil, ""},
+		"measured":        {"y", map[string]measured.Row{"a": {"runs": "7"}}, "7"},
+	} {
+		table := &measured.Table{Columns: []string{"case", "runs", "command"}, Rows: measured.Rows{row(c.was, "5")}}
+		missing := table.Update(measured.Rows{{"case": "a", "command": "x"}}, c.got)
+		switch {
+		case c.want == "" && (len(missing) != 1 || len(table.Rows) != 0):
+			t.Errorf("%s: %v", name, table.Rows)
+		case c.want != "" && (len(missing) != 0 || table.Rows[0]["runs"] != c.want || table.Rows[0]["command"] != "x"):
+			t.Errorf("%s: %v", name, table.Rows)
 		}
-	}
-	if err := os.WriteFile("../defaults.md", []byte(Defaults(r)), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }
 
-// The page of a comparison can be written; with -choosing it is.
-func TestChoosing(t *testing.T) {
-	share := &tally.Value{Value: 20, Low: 7, High: 41}
-	r := &gate.Results{Verdict: "1 cell: 1 measured", CPUs: 2, Cells: []gate.Judged{{Name: "a/none", Row: "a", Of: 5}}, Answer: &answer.Answer{
-		RankedBy: "Ranked by x.", Groups: 3, Locks: []answer.Lock{{Name: "a", Group: 1, Sentence: "a survived flap.", Survived: []string{"flap"}, Rate: share, Runs: 25}},
-	}}
-	for _, want := range []string{"1 locks without faults and under four faults. Each lock ran with 5 seeds", "**Group 1: fewest violations**", "- `a` survived flap.", "| 1 | `a` | 20 % (7 % to 41 %) | flap |"} {
-		if text := Choosing(r); !strings.Contains(text, want) {
-			t.Errorf("%q is not in\n%s", want, text)
+// suiteOf is a suite of three locks, two of which fail in one of three runs.
+func suiteOf() *gate.Results {
+	cell := func(lock string, word suite.Word) gate.Judged {
+		return gate.Judged{
+			Row: lock, Column: "client-pause", Status: gate.Worse, AsIt: 1, Of: 3, Command: "--backend " + lock,
+			Runs:    []gate.Outcome{{Word: word}, {Word: suite.Safe}, {Word: suite.Safe, Status: gate.Inconclusive}},
+			Figures: map[string]tally.Value{"violations.rate": {Value: 12, Low: 3, High: 40}, "recovery.median": {Value: 1.5e9, Low: 1e9, High: 2e9}},
 		}
 	}
-	if *choosing == "" {
-		return
+	lock := func(name string, lost float64) answer.Lock {
+		return answer.Lock{Name: name, PlainShare: &tally.Value{Value: lost}, Recovery: &tally.Value{Value: 1.5e9}}
 	}
-	r, err := gate.ReadResults(*choosing)
-	if err != nil {
-		t.Fatal(err)
+	return &gate.Results{
+		Verdict: "3 cells", CPUs: 2, Versions: map[string]string{"redis-server": "redis-server v=7"},
+		Cells:  []gate.Judged{cell("file-flock", suite.Safe), cell("redis-del", suite.Defect), cell("redis-lua", suite.Defect)},
+		Answer: &answer.Answer{Locks: []answer.Lock{lock("file-flock", 0), lock("redis-del", 30), lock("redis-lua", 20)}},
 	}
-	if !r.Compare || r.Interrupted || r.ExitCode != 0 {
-		t.Fatalf("%s is no comparison that came to its end: %s", *choosing, r.Verdict)
+}
+
+// The pages of measured suites can be written; with -matrix, -choosing or -defaults, and the directory of a suite, they are. With
+// default parameters, each flaw must be found in 8 of 10 runs.
+func TestSuites(t *testing.T) {
+	cat := harness.New(stores.All()...)
+	for _, c := range []struct {
+		page string
+		from *string
+		fill func(*measured.Table, *harness.Catalogue, *gate.Results)
+		want []string
+	}{
+		{"matrix", matrix, Matrix, []string{
+			"|fault|`file-flock`|\n|---|:-:|\n|[client-pause](faults.md#client-pause)|✅2/3|\n", "|fault|`redis-del`|`redis-lua`|\n", "|❌1/3|❌1/3|\n",
+			"`redis-lua` under `client-pause` was not as expected: " + string(gate.Worse) + ", 1 of 3",
+		}},
+		{"choosing", choosing, Choosing, []string{
+			"|**Defects**||||||||||\n|`redis-lua`|➖|❌1/3|➖|➖|➖|20 %|no tokens|1.5 s||\n|`redis-del`|➖|❌1/3|", "|**One host only**||||||||||\n|`file-flock`|➖|✅2/3|➖|➖|➖|0 %|not needed|",
+		}},
+		{"defaults", defaults, Defaults, []string{"|`file-flock`||`client-pause`|1/3|\n"}},
+	} {
+		table := read(t, c.page)
+		c.fill(table, cat, suiteOf())
+		text, err := Render("..", c.page, table)
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in (%v)\n%s", want, err, text)
+			}
+		}
+		if *c.from == "" {
+			continue
+		}
+		r, err := gate.ReadResults(*c.from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Interrupted || r.Compare && r.ExitCode != 0 {
+			t.Fatalf("%s did not come to its end: %s", *c.from, r.Verdict)
+		}
+		c.fill(table, cat, r)
+		for _, row := range table.Rows {
+			if found, of := (measured.Rows{row}).Sum("as_expected_runs"), (measured.Rows{row}).Sum("runs"); c.page == "defaults" && found*10 < of*8 {
+				t.Errorf("%s: found in %d of %d runs", row["lock"], found, of)
+			}
+		}
+		if err := Write("..", c.page, table); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.WriteFile("../choosing.md", []byte(Choosing(r)), 0o644); err != nil {
-		t.Fatal(err)
+}
+
+// A release changed something where its runs ended otherwise than those before; runs without a verdict say nothing.
+func TestChanged(t *testing.T) {
+	row := func(safe, inherent, defect, unknown string) measured.Row {
+		return measured.Row{"safe_runs": safe, "inherent_runs": inherent, "blocks_runs": "0", "defect_runs": defect, "unknown_runs": unknown}
+	}
+	for name, c := range map[string]struct {
+		rows measured.Rows
+		want bool
+	}{
+		"one":          {measured.Rows{row("3", "0", "0", "0")}, false},
+		"more of it":   {measured.Rows{row("1", "2", "0", "0"), row("2", "1", "0", "0")}, false},
+		"new":          {measured.Rows{row("3", "0", "0", "0"), row("2", "0", "1", "0")}, true},
+		"open between": {measured.Rows{row("3", "0", "0", "0"), row("0", "0", "0", "3"), row("3", "0", "0", "0")}, false},
+		"open, new":    {measured.Rows{row("3", "0", "0", "0"), row("0", "0", "0", "3"), row("0", "3", "0", "0")}, true},
+	} {
+		if got := changed(c.rows); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

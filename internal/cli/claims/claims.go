@@ -19,7 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/docs"
+	"github.com/lockstorm/lockstorm/docs/measured"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/cli"
 	"github.com/lockstorm/lockstorm/internal/files"
@@ -222,7 +222,7 @@ func writeAnswers(path string, answers []cases.Answer) error {
 // documentation.
 func readAnswers(path string) (answers []cases.Answer, err error) {
 	if path == "" {
-		return answers, json.Unmarshal(docs.Claims, &answers)
+		return answers, json.Unmarshal(measured.Claims, &answers)
 	}
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		if _, err := os.Stat(filepath.Join(path, answersFile)); err != nil {
@@ -293,17 +293,19 @@ func (a *verb) showClaims(claims []cases.Claim, answers []cases.Answer, asJSON, 
 		return a.PrintJSON(all)
 	}
 	w := tabwriter.NewWriter(a.st.Stdout, 0, 0, 2, ' ', 0)
-	for _, j := range all {
+	bears := map[bool]string{true: "supports the claim", false: "does not support the claim"}
+	for i, j := range all {
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\n", j.Number, j.Verdict, cli.Plural(len(j.Commands), "run"), j.Text)
 		if brief {
 			continue
 		}
 		for _, one := range j.Answers {
-			bears := "the result supports the claim"
-			if !one.Supports {
-				bears = "the result does not support the claim"
+			fmt.Fprintf(w, "\tthe result %s\texit %d\t%s%s\n", bears[one.Supports], one.Exit, one.Run, figuresOf(one))
+		}
+		for _, one := range claims[i].Compares {
+			if ratio, holds, ok := one.Holds(j.Number, answers); ok {
+				fmt.Fprintf(w, "\tthe ratio %s\t%.2g, needs %.2g\t%s\n", bears[holds], ratio, one.Least, one.Text)
 			}
-			fmt.Fprintf(w, "\t%s\texit %d\t%s%s\n", bears, one.Exit, one.Run, figuresOf(one))
 		}
 	}
 	if err := w.Flush(); err != nil || !brief {

@@ -39,6 +39,7 @@ func TestUsage(t *testing.T) {
 		{"claims --from nowhere", 3, "--from: open nowhere"},
 		{"claims --run --jobs 0 9", 3, "--jobs 0: the value must be a whole number, 1 or more"},
 		{"claims", 0, "42  in part  5 runs   etcd can be used for locks, and"},
+		{"claims 36", 0, "14, needs 1.5    one client gets more grants per second from Redis than from etcd"},
 		{"claims 9 --json", 0, `"verdict": "stands"`},
 		{"claims 99", 3, `there is no claim "99": the command "claims" lists the claims`},
 	} {

@@ -32,7 +32,7 @@ type Answer struct {
 	// RankedBy says in a sentence or two what the groups are made of.
 	RankedBy string `json:"ranked_by"`
 	Groups   int    `json:"groups"` // 3, or 1 where no lock can be told from another one
-	Locks    []Lock `json:"locks"`  // by group, by the share of runs that violate, by how long it takes to acquire
+	Locks    []Lock `json:"locks"`  // by group, by the worst violation, by what is lost, by the share of runs that violate, by the wait
 }
 
 // Lock is the answer about one lock. What was not measured is nil.
@@ -175,7 +175,7 @@ func (l *Lock) violated(v Violation) {
 
 // What the groups are made of, where there are three, and where there is one.
 const (
-	rankedBy = "The locks are ranked by the share of their runs that ended with a violation (the share of violating runs). Each share has a 95 % confidence interval (Clopper and Pearson). Two locks differ significantly if the intervals of their shares do not overlap."
+	rankedBy = "The locks are grouped by the share of their runs that ended with a violation (the share of violating runs); within a group, the lock with the less serious violations comes first, then the lock that lost less. Each share has a 95 % confidence interval (Clopper and Pearson). Two locks differ significantly if the intervals of their shares do not overlap."
 	groups   = " Group 1 contains the locks that differ significantly from the worst lock, but not from the best lock. Group 3 contains the locks that differ significantly from the best lock, but not from the worst lock. Group 2 contains all other locks. With more seeds, smaller differences become significant."
 	onlyOne  = "The suite has one lock only, so there is nothing to compare."
 	oneGroup = " All locks are in one group, because even the best and the worst lock do not differ significantly. With more seeds, smaller differences become significant."
@@ -205,7 +205,10 @@ func (a *Answer) rank() {
 		a.group(measured)
 	}
 	slices.SortStableFunc(a.Locks, func(x, y Lock) int {
-		return cmp.Or(cmp.Compare(place(x), place(y)), cmp.Compare(x.share(), y.share()), cmp.Compare(x.wait(), y.wait()))
+		return cmp.Or(
+			cmp.Compare(place(x), place(y)), suite.Compare(x.worst(), y.worst()), cmp.Compare(valueOf(x.PlainShare), valueOf(y.PlainShare)),
+			cmp.Compare(valueOf(x.Rate), valueOf(y.Rate)), cmp.Compare(x.wait(), y.wait()),
+		)
 	})
 	if uneven(a.Locks) {
 		a.RankedBy += " Some locks were not tested under every fault: the entry of such a lock names the skipped faults."
@@ -236,12 +239,20 @@ func (a *Answer) group(measured []Lock) {
 	}
 }
 
-// share is the share of runs that violate.
-func (l Lock) share() float64 {
-	if l.Rate == nil {
+// valueOf is a figure; where it was not measured, zero.
+func valueOf(v *tally.Value) float64 {
+	if v == nil {
 		return 0
 	}
-	return l.Rate.Value
+	return v.Value
+}
+
+// worst is the worst of its violations; empty where it has none.
+func (l Lock) worst() (w suite.Word) {
+	for _, v := range l.Violated {
+		w = suite.Worse(w, v.Word)
+	}
+	return w
 }
 
 // place is the group of a lock; those of which nothing is known come last.

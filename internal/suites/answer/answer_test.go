@@ -61,6 +61,22 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// In a group a defect is worse than any loss that a fence prevents, and of two alike that is worse which loses more, however
+// fast it is, or often it violates.
+func TestClassAndLossComeBeforeTheWait(t *testing.T) {
+	fails := func(lock string, word suite.Word, violating int, lost, wait int64) Cell {
+		return runsOf(lock, "client-pause", word, violating, 5, checker.Figures{"updates_acked": 100, "updates_lost_plain": lost, "acquire_p50_ns": wait})
+	}
+	a := Of([]Cell{
+		fails("deletes", suite.Defect, 4, 40, 1e6), fails("forgets", suite.Defect, 5, 3, 9e6), fails("leaks", suite.Inherent, 5, 50, 5e6), fails("late", suite.Inherent, 5, 14, 9e6),
+	})
+	for i, want := range []string{"late", "leaks", "forgets", "deletes"} {
+		if a.Locks[i].Name != want {
+			t.Errorf("place %d: %s, want %s", i, a.Locks[i].Name, want)
+		}
+	}
+}
+
 // A sentence tells what was survived, what was violated and what cures it, the loss with and without a fence,
 // and what was not measured.
 func TestSentences(t *testing.T) {

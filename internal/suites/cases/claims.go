@@ -79,8 +79,13 @@ type Answer struct {
 	AsIt     bool               `json:"as_expected"`
 	Differs  []suite.Difference `json:"differs,omitempty"` // from what we expect
 	Figures  map[string]int64   `json:"figures,omitempty"`
-	Failed   []string           `json:"failed,omitempty"` // checks that fail, with their classes
+	// LostCount says what the figures of lost updates count: LostForGood, or of older runs all that were overwritten unseen.
+	LostCount string   `json:"lost_count,omitempty"`
+	Failed    []string `json:"failed,omitempty"` // checks that fail, with their classes
 }
+
+// LostForGood is the count of updates that the last value is not built upon.
+const LostForGood = "lost for good"
 
 // Answered is the answer of a run.
 func (r ClaimRun) Answered(number, exit int, results *checker.Results) Answer {
@@ -96,6 +101,7 @@ func (r ClaimRun) Answered(number, exit int, results *checker.Results) Answer {
 	for _, name := range r.Figures { // of what is lost for good, how much was overwritten unseen, too
 		if register, ok := strings.CutPrefix(name, "updates_lost_"); ok {
 			names = append(slices.Clone(names), "updates_overwritten_"+register)
+			a.LostCount = LostForGood
 		}
 	}
 	for _, name := range names {

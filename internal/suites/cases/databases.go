@@ -55,22 +55,22 @@ func connectionLocks() []suite.Case {
 	for _, backend := range []string{"postgres-advisory", "mariadb-get-lock"} {
 		for _, fault := range []string{"none", "client-kill"} {
 			out = append(out, suite.Case{
-				Name: backend + "/" + fault, Text: "the server keeps the lock as long as the holder's connection lives, and frees the lock when the holder dies",
+				Name: backend + "/" + fault, Text: "the server keeps the lock while the holder's connection lives, and frees it when the holder dies",
 				Run: suite.MustLine("--backend " + backend + " --nemesis " + fault + " --time 6s"), Expect: passes(),
 			})
 		}
 		for _, fault := range []string{"kill-connection", "server-restart"} {
 			out = append(out, suite.Case{
-				Name: backend + "/" + fault, Text: "a fault ends the holder's connection, so the server frees the lock: another client gets the lock, and two clients believe that they hold the lock, until the first client checks its connection",
+				Name: backend + "/" + fault, Text: "a fault ends the holder's connection: the server frees the lock, and two clients hold it until the first checks its connection",
 				Run: suite.MustLine("--backend " + backend + " --nemesis " + fault + " --time 6s"), Expect: doubleHolder(checker.Inherent),
 			})
 		}
 		out = append(out, suite.Case{
-			Name: backend + "/watched", Text: "the server ends a holder's connection: a holder that checks its connection every 0.1 ttl notices the end of the connection within 0.1 ttl",
+			Name: backend + "/watched", Text: "the server ends a holder's connection: a check every 0.1 ttl notices it within 0.1 ttl",
 			Run:    suite.MustLine("--backend " + backend + ":watch=0.1ttl --workload counter:hold=0.5ttl --nemesis kill-connection --time 6s"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitPass, harness.ExitViolation}, Verdicts: verdicts{checker.LockLinearizability: checker.Pass}},
 		}, suite.Case{
-			Name: backend + "/idle", Text: "the server ends connections that are idle for 1 s, so the lock of a client that is cut off becomes free, as if the lock had a lease",
+			Name: backend + "/idle", Text: "the server ends connections that are idle for 1 s: the lock of a client that is cut off becomes free, as with a lease",
 			Run:    suite.MustLine("--backend " + backend + ":idle=1s,watch=300ms --nemesis partition-client:mode=blackhole,at=acquired,for=3ttl --time 7s"),
 			Expect: suite.Expectation{Verdicts: verdicts{checker.Liveness: checker.Pass}},
 		})
@@ -86,27 +86,27 @@ func lostPackets() []suite.Case {
 	freed := suite.Expectation{Exit: codes{harness.ExitPass}, Figures: figures{"acquire_p99_ns": suite.AtMost(45e8)}}
 	return []suite.Case{
 		{
-			Name: "postgres-advisory/lost", Text: "the network loses all packets of a holder: the server does not notice it, so no other client gets the lock until the network works again",
+			Name: "postgres-advisory/lost", Text: "all packets of a holder are lost: the server does not notice, and nobody gets the lock until the network works again",
 			Run: suite.MustLine("--backend postgres-advisory" + loss), Expect: taken,
 		},
 		{
-			Name: "mariadb-get-lock/lost", Text: "the network loses all packets of a holder: the server does not notice it, so no other client gets the lock until the network works again",
+			Name: "mariadb-get-lock/lost", Text: "all packets of a holder are lost: the server does not notice, and nobody gets the lock until the network works again",
 			Run: suite.MustLine("--backend mariadb-get-lock" + loss), Expect: taken,
 		},
 		{
-			Name: "postgres-advisory/lost-user-timeout", Text: "the network loses all packets of a holder: tcp_user_timeout alone does not free the holder's lock, because this time-out begins only when the server sends data, and the server sends no data on an idle connection",
+			Name: "postgres-advisory/lost-user-timeout", Text: "all packets of a holder are lost: tcp_user_timeout alone frees nothing, for it begins when the server sends, and on an idle connection it does not",
 			Run: suite.MustLine("--backend postgres-advisory:user-timeout=1500ms" + loss), Expect: taken,
 		},
 		{
-			Name: "postgres-advisory/lost-keepalive", Text: "the network loses all packets of a holder: with a TCP keepalive of one second the server frees the holder's lock after two seconds",
+			Name: "postgres-advisory/lost-keepalive", Text: "all packets of a holder are lost: a TCP keepalive of one second frees the lock after two",
 			Run: suite.MustLine("--backend postgres-advisory:keepalive=1s" + loss), Expect: freed,
 		},
 		{
-			Name: "postgres-advisory/lost-both", Text: "the network loses all packets of a holder: with a TCP keepalive and tcp_user_timeout together the server frees the holder's lock",
+			Name: "postgres-advisory/lost-both", Text: "all packets of a holder are lost: TCP keepalive and tcp_user_timeout together free the lock",
 			Run: suite.MustLine("--backend postgres-advisory:keepalive=1s,user-timeout=1500ms" + loss), Expect: freed,
 		},
 		{
-			Name: "postgres-advisory/lost-holding", Text: "the network loses all packets of a holder, but the holder goes on working: the server's TCP keepalive frees the lock, and two clients believe that they hold the lock, until the previous holder checks its connection",
+			Name: "postgres-advisory/lost-holding", Text: "all packets of a holder are lost, and it goes on working: TCP keepalive frees the lock, and two clients hold it until the first checks its connection",
 			Run:    suite.MustLine("--backend postgres-advisory:keepalive=1s --clients 2 --workload counter:hold=4ttl --nemesis partition-client:mode=loss,at=acquired,for=4ttl,every=1ttl --time 14s"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitViolation}, Verdicts: verdicts{checker.MutualExclusion: checker.Fail}, Classes: classes{checker.MutualExclusion: checker.Inherent}},
 		},
@@ -118,10 +118,10 @@ func replicaCases() []suite.Case {
 	var out []suite.Case
 	for _, engine := range []string{"postgres", "mariadb"} {
 		out = append(out, suite.Case{
-			Name: "sql-lease-row/" + engine + "/asynchronous", Text: "replication is asynchronous: the replica becomes the master before it has received the lease, so two clients hold the lock",
+			Name: "sql-lease-row/" + engine + "/asynchronous", Text: "replication is asynchronous: the replica becomes the master before it has the lease: two holders",
 			Run: suite.MustLine("--backend sql-lease-row --topology " + engine + "-replica --nemesis promote-replica --time 14s"), Expect: doubleHolder(checker.Defect),
 		}, suite.Case{
-			Name: "sql-lease-row/" + engine + "/synchronous", Text: "with synchronous replication the master acknowledges a grant only after the replica has the lease, so no second client gets the lock when the replica becomes the master",
+			Name: "sql-lease-row/" + engine + "/synchronous", Text: "replication is synchronous: a grant is acknowledged once the replica has the lease: no second holder after a fail-over",
 			Run: suite.MustLine("--backend sql-lease-row --topology " + engine + "-replica-sync --nemesis promote-replica --time 10s"), Expect: passes(),
 		})
 	}
@@ -133,15 +133,15 @@ func waitCases() []suite.Case {
 	const cross = " --workload two-locks --locks 2 --clients 4 --time 5s"
 	return []suite.Case{
 		{
-			Name: "two-locks/postgres", Text: "clients take two row locks in opposite orders: PostgreSQL reports the deadlock after one second",
+			Name: "two-locks/postgres", Text: "two row locks in opposite orders: PostgreSQL reports the deadlock after one second",
 			Run: suite.MustLine("--backend sql-for-update" + cross), Expect: within("deadlocks_reported", suite.AtLeast(1)),
 		},
 		{
-			Name: "two-locks/mariadb", Text: "clients take two row locks in opposite orders: MariaDB reports the deadlock at once",
+			Name: "two-locks/mariadb", Text: "two row locks in opposite orders: MariaDB reports the deadlock at once",
 			Run: suite.MustLine("--backend sql-for-update --topology mariadb" + cross), Expect: suite.Expectation{Figures: figures{"deadlocks_reported": suite.AtLeast(1), "mutual_wait_max_ns": suite.AtMost(1e9)}},
 		},
 		{
-			Name: "two-locks/redis-setnx", Text: "clients take two locks in opposite orders with SETNX: the clients wait for each other forever",
+			Name: "two-locks/redis-setnx", Text: "two SETNX locks in opposite orders: the clients wait for each other for ever",
 			Run: suite.MustLine("--backend redis-setnx" + cross), Expect: blocksAll,
 		},
 	}

@@ -54,14 +54,14 @@ func publishedPauses() []suite.Case {
 	return []suite.Case{
 		{
 			Name: "pause-before-write", Source: kleppmann,
-			Text: "a client checks its lease and is then paused before its write: the lease runs out during the pause, and the client still writes",
+			Text: "a client checks its lease, sleeps through it, and still writes",
 			Run:  suite.MustLine("--backend redis-lua --nemesis client-pause:at=before-write --time 4s"),
 			Expect: violates(verdicts{checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Fail},
 				classes{checker.DataPlain: checker.Inherent}),
 		},
 		{
 			Name: "pause-before-write-fenced", Source: kleppmann,
-			Text: "a client is paused before its write, and its lease runs out: the fence refuses the late write, because the fence has already seen a newer fencing token",
+			Text: "the fence refuses the write of such a client",
 			Run:  suite.MustLine("--backend redis-fenced --nemesis client-pause:at=before-write --time 4s"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitViolation},
@@ -71,13 +71,13 @@ func publishedPauses() []suite.Case {
 		},
 		{
 			Name: "write-delayed", Source: kleppmann,
-			Text:   "the network delays a client's write until the client's lease is over, and the register still accepts the write",
+			Text:   "the network delays a write until the lease is over",
 			Run:    suite.MustLine("--backend redis-lua --nemesis packet-delay --time 4s"),
 			Expect: violates(verdicts{checker.DataPlain: checker.Fail}, classes{checker.DataPlain: checker.Inherent}),
 		},
 		{
 			Name: "redlock-pause", Source: kleppmann,
-			Text:   "Redlock: a client is paused until its keys have expired, and a second client gets the lock",
+			Text:   "Redlock: a client sleeps through its lease: two holders",
 			Run:    suite.MustLine("--backend redlock --nemesis client-pause:at=before-write --time 4s"),
 			Expect: doubleHolder(checker.Inherent),
 		},
@@ -94,19 +94,19 @@ func publishedRedlock() []suite.Case {
 	return []suite.Case{
 		{
 			Name: "redlock-clock-of-one-in-three", Source: kleppmann,
-			Text:   "Redlock: three of five nodes grant a client the lock, and the clock of one of these three nodes jumps: a second client gets the lock",
+			Text:   "Redlock: three of five nodes grant; one's clock jumps: two holders",
 			Run:    suite.MustLine("--backend redlock --time 5s " + threeOfFive("4s") + "--nemesis clock-jump:clients=c1,grant=3,nodes=1,every=10s"),
 			Expect: doubleHolder(checker.Defect),
 		},
 		{
 			Name: "redlock-restart-of-one-in-three", Source: kleppmann,
-			Text:   "Redlock: three of five nodes grant a client the lock, and one of these three nodes restarts without persistence: a second client gets the lock",
+			Text:   "Redlock: three of five nodes grant; one restarts without persistence: two holders",
 			Run:    suite.MustLine("--backend redlock --time 5s " + threeOfFive("4s") + "--nemesis server-restart:clients=c1,grant=3,nodes=1,at=acquired,every=10s"),
 			Expect: doubleHolder(checker.Defect),
 		},
 		{
 			Name: "redlock-delayed-restart", Source: redlockDo,
-			Text: "Redlock with delayed restarts (clients ignore a restarted node for one ttl): three of five nodes grant a client the lock, and one of these three nodes restarts without persistence: no second client gets the lock",
+			Text: "Redlock that ignores a restarted node for one ttl: no second holder",
 			Run:  suite.MustLine("--backend redlock-delayed --time 11s " + threeOfFive("6s") + "--nemesis server-restart:clients=c1,grant=3,nodes=1,at=acquired,every=7s"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitPass},
@@ -115,19 +115,19 @@ func publishedRedlock() []suite.Case {
 		},
 		{
 			Name: "redlock-clocks-of-three-in-five", Source: redlockDo,
-			Text:   "Redlock: the clocks of three of five nodes jump by 15 s, and two clients hold the lock",
+			Text:   "Redlock: the clocks of three of five nodes jump: two holders",
 			Run:    suite.MustLine("--backend redlock --nemesis clock-jump:nodes=3,by=15s --time 3s"),
 			Expect: doubleHolder(checker.Defect),
 		},
 		{
 			Name: "redlock-clocks-of-two-in-five", Source: redlockDo,
-			Text:   "Redlock: all five nodes grant a client the lock, and the clocks of two of these nodes jump: no second client gets the lock",
+			Text:   "Redlock: all five nodes grant, two clocks jump: no second holder",
 			Run:    suite.MustLine("--backend redlock --nemesis clock-jump:nodes=2,by=15s --time 4s"),
 			Expect: passes(),
 		},
 		{
 			Name: "redlock-minority-dies", Source: redlockDo,
-			Text:   "Redlock: two of five nodes die and come back, but two clients never hold the lock at once",
+			Text:   "Redlock: two of five nodes die and come back: no second holder",
 			Run:    suite.MustLine("--backend redlock --topology redis-five-aof --nemesis server-kill:nodes=2 --time 5s"),
 			Expect: passes(),
 		},
@@ -138,31 +138,31 @@ func publishedFailovers() []suite.Case {
 	return []suite.Case{
 		{
 			Name: "failover-loses-the-lock", Source: redlockDo,
-			Text:   "Redis Sentinel: the master dies before its replica has received the lock, and a second client gets the lock",
+			Text:   "Sentinel: the master dies before its replica has the lock: two holders",
 			Run:    suite.MustLine("--backend redis-sentinel --nemesis failover-kill"),
 			Expect: doubleHolder(checker.Defect),
 		},
 		{
 			Name: "failover-with-wait", Source: waitDocs,
-			Text:   "Redis Sentinel with WAIT: a client keeps the lock only if a replica has confirmed the lock, so the lock survives the death of the master",
+			Text:   "Sentinel with WAIT: the lock survives the master's death",
 			Run:    suite.MustLine("--backend redis-sentinel-wait --nemesis failover-kill"),
 			Expect: passes(),
 		},
 		{
 			Name: "split-brain", Source: kingsbury,
-			Text:   "Redis Sentinel, split brain: the old master is isolated with some clients, a new master is promoted for the other clients, and two clients hold the lock",
+			Text:   "Sentinel, split brain: clients of both masters hold the lock",
 			Run:    suite.MustLine("--backend redis-sentinel --nemesis leader-isolate --time 9s"),
 			Expect: doubleHolder(checker.Defect),
 		},
 		{
 			Name: "failover-repeats-tokens", Source: kleppmann,
-			Text:   "Redis Sentinel: after a fail-over the new master issues a fencing token that the old master has already issued",
+			Text:   "Sentinel: after a fail-over a fencing token is issued again",
 			Run:    suite.MustLine("--backend redis-fenced --topology redis-sentinel --nemesis failover-kill"),
 			Expect: violates(verdicts{checker.FencingTokens: checker.Fail, checker.DataFenced: checker.Pass}, nil),
 		},
 		{
 			Name: "repeated-tokens-pass-a-weak-fence", Source: kleppmann,
-			Text:   "Redis Sentinel: after a fail-over two clients have equal fencing tokens, and a fence that accepts equal tokens accepts writes of both clients",
+			Text:   "Sentinel: a fence that accepts equal tokens accepts both holders",
 			Run:    suite.MustLine("--backend redis-fenced --topology redis-sentinel --nemesis failover-kill --workload counter:fence=at-least"),
 			Expect: violates(verdicts{checker.FencingTokens: checker.Fail, checker.DataFenced: checker.Fail}, nil),
 		},
@@ -173,25 +173,25 @@ func publishedProtocols() []suite.Case {
 	return []suite.Case{
 		{
 			Name: "late-del", Source: setDocs,
-			Text:   "a client is paused until its lease is over, and its late DEL deletes the lock of the next holder",
+			Text:   "a late DEL deletes the next holder's lock",
 			Run:    suite.MustLine("--backend redis-del --nemesis client-pause:at=before-release,every=2ttl --time 6s"),
 			Expect: violates(verdicts{checker.Ownership: checker.Fail}, classes{checker.Ownership: checker.Defect}),
 		},
 		{
 			Name: "get-compare-del", Source: setDocs,
-			Text:   "a release by GET, compare and DEL is not atomic, so the DEL can delete the lock of the next holder",
+			Text:   "GET, compare and DEL deletes the next holder's lock",
 			Run:    suite.MustLine("--backend redis-get-del --nemesis client-pause:at=between-get-and-del,every=2ttl --time 6s"),
 			Expect: fails(checker.Ownership),
 		},
 		{
 			Name: "setnx-holder-dies", Source: setnxDocs,
-			Text:   "SETNX without a time to live: a dead holder blocks all other clients",
+			Text:   "SETNX without a time to live: a dead holder blocks everybody",
 			Run:    suite.MustLine("--backend redis-setnx --nemesis client-kill --time 3s"),
 			Expect: fails(checker.Liveness),
 		},
 		{
 			Name: "setnx-then-expire", Source: setnxDocs,
-			Text:   "SETNX and then EXPIRE: a client that dies between the two commands blocks all other clients",
+			Text:   "SETNX, then EXPIRE: a client that dies in between blocks everybody",
 			Run:    suite.MustLine("--backend redis-setnx-expire --nemesis client-kill --time 3s"),
 			Expect: fails(checker.Liveness),
 		},
@@ -202,13 +202,13 @@ func publishedStores() []suite.Case {
 	return []suite.Case{
 		{
 			Name: "restart-forgets-the-lock", Source: redlockDo,
-			Text:   "a Redis server without persistence restarts and forgets the lock, and a second client gets the lock",
+			Text:   "Redis without persistence restarts and forgets the lock: two holders",
 			Run:    suite.MustLine("--backend redis-lua --nemesis server-restart --ttl 3s --time 4s"),
 			Expect: doubleHolder(checker.Defect),
 		},
 		{
 			Name: "lock-is-evicted", Source: eviction,
-			Text:   "a Redis server runs short of memory and evicts the lock's key, and a second client gets the lock",
+			Text:   "Redis runs short of memory and evicts the lock: two holders",
 			Run:    suite.MustLine("--backend redis-lua --nemesis evict --time 3s"),
 			Expect: doubleHolder(checker.Defect),
 		},

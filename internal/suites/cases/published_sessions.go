@@ -27,42 +27,42 @@ func publishedSessions() []suite.Case {
 	return []suite.Case{
 		{
 			Name: "zk-pause-beyond-session", Source: curatorTN,
-			Text: "ZooKeeper: a client is paused for longer than its session: two clients hold the lock, and an update is lost",
+			Text: "ZooKeeper: a client sleeps through its session: two holders, an update is lost",
 			Run:  suite.MustLine("--backend zk-sequential" + pause), Expect: inherentLoss(),
 		},
 		{
 			Name: "zk-pause-fenced", Source: kleppmann,
-			Text: "ZooKeeper: a client is paused for longer than its session, and the transaction number (zxid) of the client's lock node is the fencing token: the fence refuses the client's late write",
+			Text: "ZooKeeper: with the zxid as fencing token the late write is refused",
 			Run:  suite.MustLine("--backend zk-sequential --fencing on" + pause), Expect: fenced,
 		},
 		{
 			Name: "zk-herd", Source: zkRecipes,
-			Text: "ZooKeeper: all clients watch one node, so each release wakes all waiting clients (with ten clients, the server sends on average two or more notices per hand-off of the lock)",
+			Text: "ZooKeeper: all clients watch one node: each release wakes all of them",
 			Run:  suite.MustLine("--backend zk-exclusive" + crowd), Expect: herd,
 		},
 		{
 			Name: "zk-no-herd", Source: zkRecipes,
-			Text: "ZooKeeper: each client in the queue watches only the client before it, so each release wakes only one client",
+			Text: "ZooKeeper: each client watches the one before it: a release wakes one",
 			Run:  suite.MustLine("--backend zk-sequential" + crowd), Expect: queue,
 		},
 		{
 			Name: "zk-waiter-dies", Source: zkRecipes,
-			Text: "ZooKeeper: a waiting client dies, and the next client in the queue takes the lock without checking whether it is now first in the queue: two clients hold the lock",
+			Text: "ZooKeeper: a waiter dies, and the next takes the lock unchecked: two holders",
 			Run:  suite.MustLine("--backend zk-sequential-norecheck" + dies), Expect: doubleHolder(checker.Defect),
 		},
 		{
 			Name: "etcd-pause-beyond-lease", Source: jepsen343,
-			Text: "etcd: a client with a lease of 1 s is paused for 3 s: two clients hold the lock, and an update is lost",
+			Text: "etcd: a client with a lease of 1 s sleeps for 3 s: an update is lost",
 			Run:  suite.MustLine("--backend etcd-mutex" + longer + "1s"), Expect: inherentLoss(),
 		},
 		{
 			Name: "etcd-pause-within-lease", Source: jepsen343,
-			Text: "etcd: a client with a lease of 8 s is paused for 3 s: no update is lost",
+			Text: "etcd: a client with a lease of 8 s sleeps for 3 s: nothing is lost",
 			Run:  suite.MustLine("--backend etcd-mutex" + longer + "8s"), Expect: passes(),
 		},
 		{
 			Name: "etcd-guarded", Source: jepsen343,
-			Text: "etcd: each write is in one transaction with the check of the lock's key, so no update is lost, although the client is paused for longer than its lease",
+			Text: "etcd: writes in a transaction that checks the lock's key: nothing is lost",
 			Run:  suite.MustLine("--backend etcd-txn --fencing on" + longer + "1s"), Expect: guarded,
 		},
 	}

@@ -67,17 +67,9 @@ func Shelves() []Shelf {
 	}
 }
 
-// Words are the program of a release and its arguments.
-func (s Shelf) Words(r Release) []string {
-	return append(slices.Clone(r.With), strings.Fields(s.Command)...)
-}
-
-// Shown are the flags of its runs.
-func (s Shelf) Shown() string { return strings.TrimSpace(Variant{Line: s.Flags}.Flags()) }
-
 // Case is the case of a release under a fault. It expects nothing.
 func (s Shelf) Case(r Release, fault string) suite.Case {
-	words := s.Words(r)
+	words := append(slices.Clone(r.With), strings.Fields(s.Command)...)
 	v := Variant{Name: s.Library, Line: "--backend exec:cmd=" + words[0] + " " + strings.TrimSpace(s.Flags) + argumentsOf + strings.Join(words[1:], " ")}
 	c := v.Case("", fault)
 	c.Name = s.Library + "/" + r.Of + "/" + fault

@@ -7,11 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/docs/measured"
+	"github.com/lockstorm/lockstorm/docs/tables"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
@@ -22,17 +25,6 @@ import (
 type tried struct {
 	asIt, runs int
 	why        string // of the first run that was not as it must be
-}
-
-// String is a cell of the page.
-func (c tried) String() string {
-	switch {
-	case c.runs == 0:
-		return ""
-	case c.asIt == c.runs:
-		return fmt.Sprintf("%d of %d", c.asIt, c.runs)
-	}
-	return fmt.Sprintf("%d of %d: %s", c.asIt, c.runs, c.why)
 }
 
 // TestSeriesImageVersions runs the published failures on every image of IMAGES (words NAME=REF), with VERSION_SEEDS
@@ -77,7 +69,7 @@ func TestSeriesImageVersions(t *testing.T) {
 			}
 		}
 	})
-	writeVersions(t, all, images, versions, cells, seeds)
+	writeVersions(t, all, versions, cells, seeds)
 }
 
 func topologyOf(t *testing.T, cat *harness.Catalogue, c suite.Case) cluster.Topology {
@@ -131,55 +123,27 @@ func lastOf(out string) string {
 	return strings.TrimPrefix(lines[len(lines)-1], "lockstorm: ")
 }
 
-func writeVersions(t *testing.T, all []suite.Case, images, versions []string, cells [][]tried, seeds int) {
+func writeVersions(t *testing.T, all []suite.Case, versions []string, cells [][]tried, seeds int) {
 	t.Helper()
-	var b strings.Builder
-	fmt.Fprintf(&b, `# Other versions, and another product
-
-<!-- Written by %[1]smake image-versions%[1]s. Do not edit. -->
-
-[The track record](track-record.md) lists published failures of locks. For this page, the runs of the track record were repeated on servers of other versions, and on Valkey, which is compatible with
-Redis. The page also has three cases on an etcd cluster; in these cases the expected result is that no update is lost. All servers run in containers
-(%[1]s--network bridge --image NAME=REF%[1]s). The container images are built from those releases of Debian that contain the tested versions.
-For each case, the expected result is defined in advance: the exit code, the verdicts, and the classes of findings. In the tables,
-each version has a column, which shows how many of %[2]d runs had the expected result. If a run had another result, the column also describes how this
-result differs from the expected result. If several runs had another result, the column describes only the first of these runs. The words "not run"
-mean that the command ended without a result.
-
-The runs were made on a machine with %[3]s, and three runs were active at the same time.
-On such a busy machine a restart or a fail-over may take longer than the lease of the
-lock. The lease then expires before the servers are back, so no second client gets the lock while the lease is running, and the run does not show the
-violation. (The default lease with Sentinel lasts 3 s. Even if no other run is active, a fail-over of Redis 6 takes 2.9 s.)
-
-`, "`", seeds, cpus())
-	for _, name := range []string{"redis", "etcd"} {
-		var of []int
-		for j, image := range images {
-			if strings.HasPrefix(image, name+"=") {
-				of = append(of, j)
-			}
-		}
-		if len(of) == 0 {
-			continue
-		}
-		fmt.Fprintf(&b, "## %s\n\n| case | `lockstorm run ...` |", name)
-		for _, j := range of {
-			fmt.Fprintf(&b, " %s |", cleanVersion(versions[j]))
-		}
-		b.WriteString("\n| --- | --- |" + strings.Repeat(" --- |", len(of)) + "\n")
-		for i, c := range all {
-			row, any := "", false
-			for _, j := range of {
-				row += fmt.Sprintf(" %s |", strings.ReplaceAll(cells[i][j].String(), "|", `\|`))
-				any = any || cells[i][j].runs > 0
-			}
-			if any {
-				fmt.Fprintf(&b, "| %s | `%s` |%s\n", c.Text, c.Run.Line(), row)
-			}
-		}
-		b.WriteString("\n")
+	table, err := measured.Read(filepath.Join(docs, "measured", "versions.csv"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join("..", "..", "..", "docs", "versions.md"), []byte(b.String()), 0o644); err != nil {
+	table.About["date"], table.About["seeds"], table.About["machine"] = today(), fmt.Sprintf("1 to %d", seeds), cpus()+", three runs at once"
+	table.Rows = nil
+	for i, c := range all {
+		for j, cell := range cells[i] {
+			if cell.runs == 0 {
+				continue
+			}
+			server := cleanVersion(versions[j])
+			table.Rows = append(table.Rows, measured.Row{
+				"case": c.Name + "/" + server, "shows": c.Text, "server": server, "as_expected_runs": strconv.Itoa(cell.asIt), "runs": strconv.Itoa(cell.runs),
+				"first_difference": cell.why, "command": c.Run.Line(),
+			})
+		}
+	}
+	if err := tables.Write(docs, "versions", table); err != nil {
 		t.Fatal(err)
 	}
 }

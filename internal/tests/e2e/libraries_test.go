@@ -3,14 +3,13 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,9 +17,9 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/docs/measured"
 	"github.com/lockstorm/lockstorm/docs/tables"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/internal/suites/cases"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
 	"github.com/lockstorm/lockstorm/suite"
 )
@@ -41,51 +40,38 @@ type cell struct {
 // under the other disciplines as well, and writes docs/libraries-measured.md anew. LIB_ONLY names
 // variants by a regular expression for what their name begins with, and LIB_FAULT faults likewise: rows of
 // others stay as they are. The page is written after each row; with LIB_RESUME=1 rows that it has are not measured again.
-func TestSeriesLibraries(t *testing.T) {
-	cat := harness.New(stores.All()...)
-	var all []suite.Case
-	for _, v := range cases.Variants() {
-		for _, d := range v.Disciplines {
-			all = append(all, v.Libraries(cat, d)...)
-		}
-	}
-	measure(t, all, filepath.Join("..", "..", "..", "docs", "libraries-measured.md"), tables.Has, func(before string, measured map[string]tables.Measured) string {
-		return tables.Libraries(before, cpus(), cat, measured)
-	})
-}
+// The others do the same for the libraries of other languages, and for their releases.
+func TestSeriesLibraries(t *testing.T) { measure(t, tables.Libraries(harness.New(stores.All()...))) }
+func TestSeriesAdapters(t *testing.T)  { measure(t, tables.Adapters()) }
+func TestSeriesReleases(t *testing.T)  { measure(t, tables.Releases()) }
 
-// TestSeriesAdapters does the same for the libraries of other languages, and writes docs/adapters-measured.md anew.
-func TestSeriesAdapters(t *testing.T) {
-	t.Chdir(filepath.Join("..", "..", "..")) // where the adapters are, as the commands of the page have it
-	var all []suite.Case
-	for _, v := range cases.Adapters() {
-		all = append(all, v.Cases()...)
-	}
-	measure(t, all, filepath.Join("docs", "adapters-measured.md"), tables.Has, func(before string, measured map[string]tables.Measured) string {
-		return tables.Adapters(before, cpus(), measured)
-	})
-}
-
-// measure runs the cases that are chosen, but those that the page has where LIB_RESUME is set, and writes the page whenever the last seed of a case has run.
-func measure(t *testing.T, all []suite.Case, path string, has func(page string, c suite.Case) bool, page func(before string, measured map[string]tables.Measured) string) {
+// measure runs the cases that are chosen, but those that the page has where LIB_RESUME is set, and writes the page whenever the
+// last seed of a case has run. It runs where the adapters are, as the commands of the pages have it.
+func measure(t *testing.T, s tables.Series) {
+	t.Chdir(filepath.Join("..", "..", ".."))
 	seeds, only, fault := setting.Number(t, "LIB_SEEDS", 10), begins(t, "LIB_ONLY"), begins(t, "LIB_FAULT")
-	before, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	_, missing, err := s.Table("docs", nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	var writing sync.Mutex
-	measured := map[string]tables.Measured{}
+	got := map[string]measured.Row{}
 	write := func(name string, one *cell) {
 		writing.Lock()
 		defer writing.Unlock()
-		measured[name] = tables.Measured{Runs: one.text(), Late: ms(one.late), Acquire: ms(one.acquire), Versions: one.versions}
-		if err := os.WriteFile(path, []byte(page(string(before), measured)), 0o644); err != nil {
+		got[name] = one.row()
+		table, _, err := s.Table("docs", got)
+		if err == nil {
+			table.About["machine"] = cpus()
+			err = tables.Write("docs", s.Page, table)
+		}
+		if err != nil {
 			t.Error(err)
 		}
 	}
 	t.Run("cases", func(t *testing.T) {
-		for _, c := range all {
-			if !only.MatchString(c.Name) || !fault.MatchString(c.Run.Nemesis[0]) || os.Getenv("LIB_RESUME") != "" && has(string(before), c) {
+		for _, c := range s.Cases {
+			if !only.MatchString(c.Name) || !fault.MatchString(c.Run.Nemesis[0]) || os.Getenv("LIB_RESUME") != "" && !slices.Contains(missing, c.Name) {
 				continue
 			}
 			one := &cell{words: map[string]int{}, rules: map[string]int{}, left: seeds}
@@ -149,29 +135,28 @@ func versions(r *checker.Results) string {
 
 var number = regexp.MustCompile(`[0-9][0-9A-Za-z.+~-]*`)
 
-// text is a cell of the table: how many runs ended how, and what was found in them.
-func (c *cell) text() string {
-	var parts []string
+// row are the columns of what was measured.
+func (c *cell) row() measured.Row {
+	r := measured.Row{"told_late_max_ms": ms(c.late), "acquire_p99_max_ms": ms(c.acquire), "versions": c.versions, "measured_on": today(), "orphan_runs": strconv.Itoa(c.rules["orphan"])}
+	runs := 0
 	for _, w := range []string{"safe", "inherent", "blocks", "defect", "unknown"} {
-		if n := c.words[w]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s in %d", w, n))
-		}
+		r[w+"_runs"] = strconv.Itoa(c.words[w])
+		runs += c.words[w]
 	}
+	r["runs"] = strconv.Itoa(runs)
 	var rules []string
-	for r, n := range c.rules {
-		if r != "orphan" {
-			rules = append(rules, fmt.Sprintf("%s in %d", r, n))
+	for rule, n := range c.rules {
+		if rule != "orphan" { // it is no defect, and safe runs have it, too
+			rules = append(rules, fmt.Sprintf("%s %d", rule, n))
 		}
 	}
 	slices.Sort(rules)
-	text := strings.Join(parts, ", ")
-	if len(rules) > 0 {
-		text += " (" + strings.Join(rules, ", ") + ")"
+	r["defect_rules"] = strings.Join(rules, "; ")
+	library, _, _ := strings.Cut(c.versions, ",")
+	if words := strings.Fields(library); len(words) > 0 {
+		r["version"] = words[len(words)-1]
 	}
-	if n := c.rules["orphan"]; n > 0 { // it is no defect, and safe runs have it, too
-		text += fmt.Sprintf("; orphan in %d", n)
-	}
-	return text
+	return r
 }
 
 // begins is what a name has to begin with, by a setting; nothing: any.
@@ -184,9 +169,10 @@ func begins(t *testing.T, setting string) *regexp.Regexp {
 	return re
 }
 
+// ms is a time in whole milliseconds; empty where there is none.
 func ms(ns int64) string {
 	if ns == 0 {
-		return "-"
+		return ""
 	}
-	return fmt.Sprintf("%d ms", time.Duration(ns).Milliseconds())
+	return strconv.FormatInt(time.Duration(ns).Milliseconds(), 10)
 }

@@ -3,12 +3,9 @@
 package e2e
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
@@ -64,13 +61,4 @@ func exitOf(c suite.Case) int {
 		return harness.ExitPass
 	}
 	return c.Expect.Exit[0]
-}
-
-func spread(ns []int64) string {
-	if len(ns) == 0 {
-		return "none"
-	}
-	slices.SortFunc(ns, cmp.Compare)
-	sec := func(v int64) string { return fmt.Sprintf("%.1f s", time.Duration(v).Seconds()) }
-	return fmt.Sprintf("%s (%s to %s)", sec(ns[len(ns)/2]), sec(ns[0]), sec(ns[len(ns)-1]))
 }

@@ -1,0 +1,217 @@
+package tables
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/lockstorm/lockstorm/docs/measured"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/suites/cases"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// Series is a measured page with a row for each of its cases.
+type Series struct {
+	Page  string // without .md
+	Cases []suite.Case
+	says  func(suite.Case) measured.Row // columns of a case that are known before it has run
+}
+
+// Libraries are the libraries of the catalogue with their options, under each discipline and fault.
+func Libraries(cat *harness.Catalogue) Series {
+	s := Series{Page: "libraries-measured", says: variant}
+	for _, v := range cases.Variants() {
+		for _, d := range v.Disciplines {
+			s.Cases = append(s.Cases, v.Libraries(cat, d)...)
+		}
+	}
+	return s
+}
+
+// Adapters are the libraries of other languages likewise.
+func Adapters() Series {
+	s := Series{Page: "adapters-measured", says: variant}
+	for _, v := range cases.Adapters() {
+		s.Cases = append(s.Cases, v.Cases()...)
+	}
+	return s
+}
+
+// Releases are the releases of libraries that are compared.
+func Releases() Series {
+	s := Series{Page: "releases", says: variant}
+	for _, shelf := range cases.Shelves() {
+		for _, fault := range shelf.Faults {
+			for _, r := range shelf.Releases {
+				s.Cases = append(s.Cases, shelf.Case(r, fault))
+			}
+		}
+	}
+	return s
+}
+
+// Containers are the published failures with their servers in containers.
+func Containers() Series {
+	s := Series{"containers", cases.Published(), shows}
+	for i := range s.Cases {
+		s.Cases[i].Run.Provider = "container"
+	}
+	return s
+}
+
+// TrackRecord are the published failures.
+func TrackRecord() Series { return Series{"track-record", cases.Published(), shows} }
+
+// Databases are what is said of locks in databases.
+func Databases() Series { return Series{"databases", cases.Databases(), shows} }
+
+// Ensembles are what is said of locks in sessions.
+func Ensembles() Series { return Series{"ensembles", cases.Ensembles(), shows} }
+
+// variant says a case of a library: its name is that of the variant, a discipline or a release, and a fault.
+func variant(c suite.Case) measured.Row {
+	fault := c.Run.Nemesis[0]
+	name := strings.TrimSuffix(c.Text, " under "+fault)
+	between := strings.TrimSuffix(strings.TrimPrefix(c.Name, name+"/"), "/"+fault)
+	return measured.Row{
+		"case": c.Name, "variant": name, "discipline": c.Run.Discipline, "release": between, "fault": fault, "command": c.Run.Line(),
+	}
+}
+
+// shows says a case that has a text.
+func shows(c suite.Case) measured.Row {
+	r := measured.Row{"case": c.Name, "shows": c.Text, "source": c.Source, "command": c.Run.Line()}
+	if len(c.Expect.Exit) > 0 {
+		r["exit_code"] = strconv.Itoa(c.Expect.Exit[0])
+	}
+	return r
+}
+
+// Table is the data of the series in docs, with what was measured since, by the name of the case; missing are the cases that
+// nobody has measured.
+func (s Series) Table(docs string, got map[string]measured.Row) (t *measured.Table, missing []string, err error) {
+	var rows measured.Rows
+	for _, c := range s.Cases {
+		rows = append(rows, s.says(c))
+	}
+	if t, err = measured.Read(filepath.Join(docs, "measured", s.Page+".csv")); err == nil {
+		missing = t.Update(rows, got)
+	}
+	return t, missing, err
+}
+
+// Write writes a page and its data below docs.
+func Write(docs, page string, t *measured.Table) error {
+	text, err := Render(docs, page, t)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(docs, "measured", page+".csv"), []byte(t.String()), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(docs, page+".md"), []byte(text), 0o644)
+}
+
+// Render is the page of data.
+func Render(docs, page string, t *measured.Table) (string, error) {
+	dir := filepath.Join(docs, "measured")
+	why, err := measured.Read(filepath.Join(dir, "why.csv"))
+	if err != nil {
+		return "", err
+	}
+	return t.Page(dir, page, template.FuncMap{
+		"why":     func(rs measured.Rows) string { links, _ := explained(why.Rows, rs); return strings.Join(links, ", ") },
+		"changed": changed, "others": others,
+	})
+}
+
+// explained are links to the sections of docs/libraries.md that explain rows, by the lines of measured/why.csv, and what no
+// section explains.
+func explained(why, rows measured.Rows) (links, missing []string) {
+	for _, r := range rows {
+		for _, what := range open(r) {
+			i := slices.IndexFunc(why, func(w measured.Row) bool { return explains(w, r, what) })
+			if i < 0 {
+				missing = append(missing, r["case"]+": "+what)
+				continue
+			}
+			link := fmt.Sprintf("[%s](libraries.md#%s)", why[i]["label"], anchor(why[i]["heading"]))
+			if !slices.Contains(links, link) {
+				links = append(links, link)
+			}
+		}
+	}
+	return links, missing
+}
+
+// open is what a row has to explain.
+func open(r measured.Row) (out []string) {
+	for rule := range strings.SplitSeq(r["defect_rules"], "; ") {
+		if name, _, _ := strings.Cut(rule, " "); name != "" {
+			out = append(out, name)
+		}
+	}
+	if r["blocks_runs"] != "0" {
+		out = append(out, "blocks")
+	}
+	if r["told_late_max_ms"] != "" {
+		out = append(out, "told late")
+	}
+	return out
+}
+
+// explains reports whether a line of measured/why.csv is about a row.
+func explains(w, r measured.Row, what string) bool {
+	return strings.HasPrefix(r["fault"], w["fault"]) && (w["except"] == "" || !strings.Contains(r["variant"], w["except"])) &&
+		(w["of"] == "" || slices.Contains(strings.Split(w["of"], "; "), what)) &&
+		slices.ContainsFunc(strings.Split(w["variants"], "; "), func(v string) bool { return strings.HasPrefix(r["variant"], v) })
+}
+
+// anchor is what a heading of a page is linked by.
+func anchor(heading string) string {
+	return strings.Map(func(c rune) rune {
+		if c == ' ' {
+			return '-'
+		}
+		if strings.ContainsRune("-_abcdefghijklmnopqrstuvwxyz0123456789", c) {
+			return c
+		}
+		return -1
+	}, strings.ToLower(heading))
+}
+
+// others are the faults of rows, each with its sign, where that is not a tick.
+func others(rs measured.Rows) string {
+	var out []string
+	for _, g := range rs.By("fault") {
+		if s := g.Rows.Sign(); s != "✅" {
+			out = append(out, g.Key+" "+s)
+		}
+	}
+	return cmp.Or(strings.Join(out, ", "), rs.Sign())
+}
+
+// changed reports whether the runs of one release ended otherwise than those of the release before it. Runs without a verdict say
+// nothing.
+func changed(rs measured.Rows) bool {
+	was := ""
+	for _, r := range rs {
+		is := ""
+		for _, o := range []string{"safe", "inherent", "blocks", "defect"} {
+			if r[o+"_runs"] != "0" {
+				is += o + " "
+			}
+		}
+		if was != "" && is != "" && is != was {
+			return true
+		}
+		was = cmp.Or(is, was)
+	}
+	return false
+}

@@ -1,0 +1,84 @@
+package tables
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// budgets are how many words a measured page may have.
+var budgets = map[string]int{
+	"matrix": 600, "choosing": 900, "libraries-measured": 500, "adapters-measured": 500, "databases": 500,
+	"ensembles": 500, "releases": 500,
+	"track-record": 500, "versions": 500, "containers": 500, "defaults": 500, "claims": 2500,
+}
+
+// word has a letter: figures, signs and the lines of a table are no words.
+var (
+	target = regexp.MustCompile(`\]\([^)]*\)`)
+	word   = regexp.MustCompile(`[^\s|]*\pL[^\s|]*`)
+)
+
+// A reader finds what he looks for: what is measured is in the data.
+func TestWordsOfMeasuredPages(t *testing.T) {
+	for page, most := range budgets {
+		text, err := os.ReadFile("../" + page + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(word.FindAll(target.ReplaceAll(text, []byte("]")), -1)); n > most {
+			t.Errorf("docs/%s.md has %d words: at most %d", page, n, most)
+		}
+	}
+}
+
+var (
+	link    = regexp.MustCompile(`\]\(([^)\s:]*)\)`) // without those to other hosts
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	fenced  = regexp.MustCompile("(?ms)^```.*?^```")
+)
+
+// Links of pages lead to files, and to headings, that there are.
+func TestLinks(t *testing.T) {
+	pages, err := filepath.Glob("../*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages = append(pages, "../../README.md", "../../CONTRIBUTING.md", "../../ARCHITECTURE.md")
+	anchors := func(page string) map[string]bool {
+		out := map[string]bool{}
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(string(text), ""), -1) {
+			out[anchor(m[1])] = true
+		}
+		return out
+	}
+	seen := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(fenced.ReplaceAllString(string(text), ""), -1) {
+			seen++
+			file, at, _ := strings.Cut(m[1], "#")
+			path := filepath.Join(filepath.Dir(page), file)
+			if file == "" {
+				path = page
+			}
+			if _, err := os.Stat(path); err != nil {
+				t.Errorf("%s: %s leads nowhere", page, m[1])
+			} else if at != "" && strings.HasSuffix(path, ".md") && !anchors(path)[at] {
+				t.Errorf("%s: %s has no heading %s", page, file, at)
+			}
+		}
+	}
+	if seen < 300 {
+		t.Errorf("%d links were looked at", seen)
+	}
+}
