@@ -18,14 +18,14 @@ import (
 
 // Main is all that a program's main function does: see [Program.Main].
 func Main(name string, cat *harness.Catalogue) {
-	(&Program{Name: name, Suites: &suite.Book{Catalogue: cat}}).Main()
+	(&Program{Name: name, Suites: &suite.Collection{Catalogue: cat}}).Main()
 }
 
 // Program is a command line with more than a catalogue.
 type Program struct {
-	Name   string      // in messages
-	Suites *suite.Book // the catalogue, and the suites and expected outcomes of the program's own
-	Verbs  []Verb      // commands beside those of lockstorm
+	Name   string            // in messages
+	Suites *suite.Collection // the catalogue, and the suites and expected outcomes of the program's own
+	Verbs  []Verb            // commands beside those of lockstorm
 }
 
 // Verb makes a command of a program's own. App is the command line to which it belongs.
@@ -50,5 +50,5 @@ func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writ
 
 // Run is [Program.Run] of a program with a catalogue alone.
 func Run(ctx context.Context, name string, cat *harness.Catalogue, args []string, stdout, stderr io.Writer) int {
-	return (&Program{Name: name, Suites: &suite.Book{Catalogue: cat}}).Run(ctx, args, stdout, stderr)
+	return (&Program{Name: name, Suites: &suite.Collection{Catalogue: cat}}).Run(ctx, args, stdout, stderr)
 }

@@ -46,7 +46,7 @@ type kept struct {
 func lockstorm(t *testing.T, args ...string) (int, string) {
 	t.Helper()
 	var out bytes.Buffer
-	code := cli.Main(&suite.Book{Catalogue: catalogue()}, cli.State{Context: t.Context(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &out})
+	code := cli.Main(&suite.Collection{Catalogue: catalogue()}, cli.State{Context: t.Context(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &out})
 	return code, out.String()
 }
 

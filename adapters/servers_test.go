@@ -20,7 +20,7 @@ const asLockstorm = "ADAPTERS_TEST_LOCKSTORM"
 
 func program() {
 	if os.Getenv(asLockstorm) != "" {
-		os.Exit(cli.Main(&suite.Book{Catalogue: catalogue()}, cli.State{
+		os.Exit(cli.Main(&suite.Collection{Catalogue: catalogue()}, cli.State{
 			Context: context.Background(), Name: "lockstorm", Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr,
 		}))
 	}

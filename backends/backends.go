@@ -76,10 +76,10 @@ type Spec struct {
 	OwnParams bool
 	// Beside: a program of its own runs beside each client. It reaches servers by addresses that do not change, and
 	// what it starts is ended with the client, whatever group it is in.
-	Beside   bool
-	Collects bool              // its Locker is a [Collector]
-	Versions map[string]string // of what it is made of, for the record
-	Said     string            // by itself, where it is asked what it is: clients are told it as the value [ParamSaid]
+	Beside      bool
+	Collects    bool              // its Locker is a [Collector]
+	Versions    map[string]string // of what it is made of, for the record
+	Description string            // by itself, where it is asked what it is: clients are told it as the value [ParamDescription]
 	// With is the spec as its parameters make it, and refuses values that are wrong; nil: they
 	// alter nothing that the spec says.
 	With func(s Spec, v Values) (Spec, error)

@@ -98,8 +98,8 @@ func (r *resolved) names() (err error) {
 	if r.backend, r.values, err = backends.Choose(r.cat.Backends, r.Backend, r.Arguments...); err != nil {
 		return err
 	}
-	if r.backend.Said != "" {
-		r.values[backends.ParamSaid] = r.backend.Said
+	if r.backend.Description != "" {
+		r.values[backends.ParamDescription] = r.backend.Description
 	}
 	if r.Discipline == "" {
 		r.Discipline = history.Obey

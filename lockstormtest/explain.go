@@ -71,9 +71,9 @@ func (p *page) story(s *reports.Story) {
 		p.line("%s", what)
 		p.steps(in.Steps)
 	}
-	if s.Withstood != nil {
-		p.line("%s", s.Withstood.Headline)
-		p.steps(s.Withstood.Steps)
+	if s.Survived != nil {
+		p.line("%s", s.Survived.Headline)
+		p.steps(s.Survived.Steps)
 	}
 	for _, in := range s.Noted {
 		p.line("a finding that does not fail the run: %s (check %s)", in.Headline, in.Check)

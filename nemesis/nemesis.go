@@ -97,8 +97,8 @@ func (s Spec) Valid() error {
 		return errors.New("the field `Proven` is empty: describe what shows that the fault took effect")
 	case s.End == "":
 		return errors.New("the field `End` is empty: describe what happens when the fault ends")
-	case s.Fault != nil && !slices.Contains([]Whom{Clients, Nodes, ClientsAndNodes, Elsewhere}, s.Whom):
-		return errors.New("the field `Whom` must be Clients, Nodes, ClientsAndNodes or Elsewhere")
+	case s.Fault != nil && !slices.Contains([]Whom{Clients, Nodes, ClientsAndNodes, OwnTargets}, s.Whom):
+		return errors.New("the field `Whom` must be Clients, Nodes, ClientsAndNodes or OwnTargets")
 	case s.Links&^(ToServers|ToRegister) != 0:
 		return errors.New("the field `Links` must be ToServers, ToRegister, both (ToServers|ToRegister), or 0")
 	case s.Fault != nil && s.Family == history.FamilyMixed:
@@ -183,7 +183,7 @@ type Whom int
 const (
 	Clients         Whom = 1 << iota // chosen by `clients`
 	Nodes                            // chosen by `nodes`
-	Elsewhere                        // neither: the fault finds what it strikes itself, a file for instance
+	OwnTargets                       // neither: the fault finds what it strikes itself, a file for instance
 	ClientsAndNodes = Clients | Nodes
 )
 

@@ -25,7 +25,7 @@ func (strayFault) Inject(_ context.Context, _ World, t Target) (Effect, error) {
 
 // stray is a spec with nothing in it that may be left out.
 func stray() Spec {
-	return Spec{Name: "stray", Doc: "a fault", Proven: "It was seen.", End: "It is over.", Family: history.FamilyStore, Whom: Elsewhere, Fault: strayFault{}}
+	return Spec{Name: "stray", Doc: "a fault", Proven: "It was seen.", End: "It is over.", Family: history.FamilyStore, Whom: OwnTargets, Fault: strayFault{}}
 }
 
 // A fault of neither clients nor nodes, without any optional field, is planned: once, at a fresh grant.
@@ -56,12 +56,12 @@ func TestElsewhereIsInjected(t *testing.T) {
 	}
 }
 
-// Elsewhere stands alone.
+// OwnTargets stands alone.
 func TestElsewhereIsNobodyElse(t *testing.T) {
-	for _, whom := range []Whom{0, Clients | Elsewhere, Nodes | Elsewhere, 8} {
+	for _, whom := range []Whom{0, Clients | OwnTargets, Nodes | OwnTargets, 8} {
 		s := stray()
 		s.Whom = whom
-		if err := s.Valid(); err == nil || !strings.Contains(err.Error(), "the field `Whom` must be Clients, Nodes, ClientsAndNodes or Elsewhere") {
+		if err := s.Valid(); err == nil || !strings.Contains(err.Error(), "the field `Whom` must be Clients, Nodes, ClientsAndNodes or OwnTargets") {
 			t.Errorf("Whom %d: %v", whom, err)
 		}
 	}

@@ -44,7 +44,7 @@ type evidence struct {
 
 // evidenceOf gathers the events of incidents that are told and of all findings, those of the worst first,
 // and as many of their lines as a page can hold.
-func evidenceOf(r *checker.Results, rec *history.Record, told []*happening, w *Withstood) *evidence {
+func evidenceOf(r *checker.Results, rec *history.Record, told []*happening, w *Survived) *evidence {
 	e := &evidence{backs: map[int64][]backLink{}, shown: map[int64]bool{}}
 	for i, h := range told {
 		e.steps(fmt.Sprintf("s%d", i), h.steps)

@@ -209,7 +209,7 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, 
 	if len(all) > 0 {
 		first = all[0]
 	}
-	ev := evidenceOf(r, rec, told, story.Withstood)
+	ev := evidenceOf(r, rec, told, story.Survived)
 	d.Screen, d.Facts, d.Checks, d.Evidence = screenOf(r, rec, first, about), whatRan(r, rec), checkRows(r, ev, all), ev
 	d.Stats, d.Faults, d.Notes = statRows(r), faultsTable(faultRows(r, rec)), notesOf(r)
 	d.Registers = registersOf(rec)
@@ -221,8 +221,8 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, 
 		d.Logs, d.MoreLogs = near(about.Logs, told[0])
 	}
 	d.tell(rec, told, ev)
-	if story.Withstood != nil {
-		d.Withstood = ev.tale("w", story.Withstood.Steps)
+	if story.Survived != nil {
+		d.Withstood = ev.tale("w", story.Survived.Steps)
 	}
 	drawing.Wait()
 	if len(d.Told) > 0 {

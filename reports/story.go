@@ -12,8 +12,8 @@ type Story struct {
 	// Incidents are what fails required checks, one for each kind, the worst first. Only
 	// the first MaxTold have steps.
 	Incidents []Incident `json:"incidents,omitempty"`
-	// Withstood is what a lock without a violation withstood; nil for every other run.
-	Withstood *Withstood `json:"withstood,omitempty"`
+	// Survived is what a lock without a violation withstood; nil for every other run.
+	Survived *Survived `json:"withstood,omitempty"`
 	// Noted is what required checks report although they pass: it fails nothing.
 	Noted []Incident `json:"noted,omitempty"`
 	// Totals are the sums over the whole run.
@@ -76,8 +76,8 @@ const (
 	StepOverwritten StepKind = "overwritten" // ... is overwritten unseen, and a later write brings it back
 )
 
-// Withstood is the story of a run without a violation.
-type Withstood struct {
+// Survived is the story of a run without a violation.
+type Survived struct {
 	Headline string `json:"headline"`
 	Steps    []Step `json:"steps,omitempty"` // the first faults
 	More     int    `json:"more,omitempty"`  // how many faults are left out
@@ -111,7 +111,7 @@ func Tell(r *checker.Results, rec *history.Record) *Story {
 		in.Steps = steps(&in.Finding, r, rec)
 	}
 	if r.Verdict == checker.Pass && r.Stats["violations"] == 0 {
-		s.Withstood = withstood(r, rec)
+		s.Survived = withstood(r, rec)
 	}
 	return s
 }

@@ -229,8 +229,8 @@ func TestTerminalAndPageAgree(t *testing.T) {
 				has(t, name+": terminal", term.String(), also(in))
 			}
 		}
-		if s.Withstood != nil {
-			has(t, name+": page", text, append(texts(s.Withstood.Steps), s.Withstood.Headline)...)
+		if s.Survived != nil {
+			has(t, name+": page", text, append(texts(s.Survived.Steps), s.Survived.Headline)...)
 		}
 		for _, total := range s.Totals {
 			has(t, name+": terminal", term.String(), total.Text)

@@ -150,7 +150,7 @@ func (p *printer) story(r *checker.Results, rec *history.Record, s *Story) {
 		}
 		p.line(6, "    %s", cure(r, rec, told, Context{}))
 	}
-	if w := s.Withstood; w != nil {
+	if w := s.Survived; w != nil {
 		p.line(4, "  %s", w.Headline)
 		p.steps(w.Steps)
 		if w.More > 0 {

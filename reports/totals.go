@@ -69,8 +69,8 @@ func noTokens(c checker.Result) bool {
 const maxWithstood = 8
 
 // withstood tells what a lock withstood.
-func withstood(r *checker.Results, rec *history.Record) *Withstood {
-	w := &Withstood{Headline: checker.Count(r.Stats["grants"], "grant") + "; two clients never held the same lock at once."}
+func withstood(r *checker.Results, rec *history.Record) *Survived {
+	w := &Survived{Headline: checker.Count(r.Stats["grants"], "grant") + "; two clients never held the same lock at once."}
 	for _, in := range rec.Faults {
 		switch {
 		case !in.Effective():

@@ -7,24 +7,24 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 )
 
-// Book is what the suites of a program are made of: its catalogue, and what it says of it. All but the catalogue may be
+// Collection is what the suites of a program are made of: its catalogue, and what it says of it. All but the catalogue may be
 // missing; package own has the book of lockstorm itself.
-type Book struct {
+type Collection struct {
 	*harness.Catalogue
-	Sets    map[string]func() []Case                      // cases that exist in code, by the name under which a file includes them
-	Says    func(backend, fault string) (w Word, ok bool) // what is documented of a pair, with default parameters; nil: nothing
-	Presets map[string][]byte                             // suite files that come with the program, by name
-	First   []byte                                        // the suite file to begin with, for a program without backends of its own
+	Sets    map[string]func() []Case                         // cases that exist in code, by the name under which a file includes them
+	Says    func(backend, fault string) (w Outcome, ok bool) // what is documented of a pair, with default parameters; nil: nothing
+	Presets map[string][]byte                                // suite files that come with the program, by name
+	First   []byte                                           // the suite file to begin with, for a program without backends of its own
 }
 
 // SetNames are the names of the sets of cases, sorted.
-func (b *Book) SetNames() []string { return slices.Sorted(maps.Keys(b.Sets)) }
+func (b *Collection) SetNames() []string { return slices.Sorted(maps.Keys(b.Sets)) }
 
 // PresetNames are the names of the presets, sorted.
-func (b *Book) PresetNames() []string { return slices.Sorted(maps.Keys(b.Presets)) }
+func (b *Collection) PresetNames() []string { return slices.Sorted(maps.Keys(b.Presets)) }
 
 // Documented is what is documented of a backend under a fault.
-func (b *Book) Documented(backend, fault string) (Word, bool) {
+func (b *Collection) Documented(backend, fault string) (Outcome, bool) {
 	if b.Says == nil {
 		return "", false
 	}

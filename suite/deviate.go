@@ -64,7 +64,7 @@ func (d Deviation) String() string {
 }
 
 // Word is what the findings of a deviation show.
-func (d Deviation) Word() Word { return wordOfFinding(d.Check, checker.Finding{Class: d.Class}) }
+func (d Deviation) Word() Outcome { return wordOfFinding(d.Check, checker.Finding{Class: d.Class}) }
 
 // Deviations are what a run deviates in, each once, in an order that is always the same.
 func (e Expectation) Deviations(r *checker.Results, differs []Difference) []Deviation {

@@ -15,7 +15,7 @@ import (
 // asked. Maps are by the name of a check or a figure, as in results.json.
 type Expectation struct {
 	// Outcome is how the run ends, in one word. An inconclusive run contradicts no word.
-	Outcome Word `json:"outcome,omitempty" yaml:"outcome,omitempty"`
+	Outcome Outcome `json:"outcome,omitempty" yaml:"outcome,omitempty"`
 	// Exit lists the exit codes that the run may end with.
 	Exit []int `json:"exit,omitempty" yaml:"exit,omitempty"`
 	// Verdicts are the answers that checks give.

@@ -2,26 +2,26 @@ package suite
 
 import "github.com/lockstorm/lockstorm/checker"
 
-// Word is how a run ends, in one word: the cells of docs/backends.md.
-type Word string
+// Outcome is how a run ends, in one word: the cells of docs/backends.md.
+type Outcome string
 
 // The words.
 const (
-	Safe     Word = "safe"     // no violation
-	Inherent Word = "inherent" // only violations that every lock with a lease, or no fence, can have
-	Mostly   Word = "mostly"   // safe or inherent, depending on the moment
-	Defect   Word = "defect"   // a lock that breaks its own promise
-	Blocks   Word = "blocks"   // it does not come back
-	Violated Word = "violated" // any violation, but one there is
-	Any      Word = "any"      // it depends on the moment: safe, or any violation
+	Safe     Outcome = "safe"     // no violation
+	Inherent Outcome = "inherent" // only violations that every lock with a lease, or no fence, can have
+	Mostly   Outcome = "mostly"   // safe or inherent, depending on the moment
+	Defect   Outcome = "defect"   // a lock that breaks its own promise
+	Blocks   Outcome = "blocks"   // it does not come back
+	Violated Outcome = "violated" // any violation, but one there is
+	Any      Outcome = "any"      // it depends on the moment: safe, or any violation
 )
 
 // Words lists the words, in the order of the docs.
-func Words() []Word { return []Word{Safe, Inherent, Mostly, Defect, Blocks, Violated, Any} }
+func Words() []Outcome { return []Outcome{Safe, Inherent, Mostly, Defect, Blocks, Violated, Any} }
 
 // Doc says what a word means; empty for what is no word.
-func (w Word) Doc() string {
-	return map[Word]string{
+func (w Outcome) Doc() string {
+	return map[Outcome]string{
 		Safe:     "no violation",
 		Inherent: "a violation that every lock with an expiring lease allows: the remedy is a fence (a data store that checks fencing tokens)",
 		Defect:   "the lock itself breaks its promise, although the holder's lease is still running: the remedy is to fix the lock, or to use another lock or topology",
@@ -33,13 +33,13 @@ func (w Word) Doc() string {
 }
 
 // allows reports whether a run that ended so is as the word says.
-func (w Word) allows(got Word) bool {
+func (w Outcome) allows(got Outcome) bool {
 	return w == Any || w == got || (w == Mostly && (got == Safe || got == Inherent)) || (w == Violated && got != Safe)
 }
 
 // WordOf is how a run ended: the worst that it shows for certain. It is Safe, Inherent,
 // Blocks or Defect. Of an inconclusive run it says only what was seen.
-func WordOf(r *checker.Results) Word {
+func WordOf(r *checker.Results) Outcome {
 	got := Safe
 	for name, c := range r.Checks {
 		if c.Required && c.Verdict == checker.Fail {
@@ -54,7 +54,7 @@ func WordOf(r *checker.Results) Word {
 
 // wordOfCheck is the worst that a failed check shows for certain; what does not gate is
 // only reported.
-func wordOfCheck(name string, c checker.Result) Word {
+func wordOfCheck(name string, c checker.Result) Outcome {
 	got := Safe
 	for _, f := range c.Findings {
 		if f.Certain() {
@@ -65,7 +65,7 @@ func wordOfCheck(name string, c checker.Result) Word {
 }
 
 // wordOfFinding is what a finding of a check shows.
-func wordOfFinding(check string, f checker.Finding) Word {
+func wordOfFinding(check string, f checker.Finding) Outcome {
 	switch {
 	case check == checker.Liveness:
 		return Blocks
@@ -75,8 +75,8 @@ func wordOfFinding(check string, f checker.Finding) Word {
 	return Defect
 }
 
-// Worse is the worse of two ways to end; an empty one says nothing.
-func Worse(a, b Word) Word {
+// WorseOf is the worse of two ways to end; an empty one says nothing.
+func WorseOf(a, b Outcome) Outcome {
 	if a == "" {
 		return b
 	}
@@ -84,7 +84,7 @@ func Worse(a, b Word) Word {
 }
 
 // worse is the worse of two ways to end.
-func worse(a, b Word) Word {
+func worse(a, b Outcome) Outcome {
 	if Compare(b, a) > 0 {
 		return b
 	}
@@ -92,7 +92,7 @@ func worse(a, b Word) Word {
 }
 
 // Compare orders ways to end, the worst last.
-func Compare(a, b Word) int {
-	rank := map[Word]int{Safe: 0, Inherent: 1, Blocks: 2, Defect: 3}
+func Compare(a, b Outcome) int {
+	rank := map[Outcome]int{Safe: 0, Inherent: 1, Blocks: 2, Defect: 3}
 	return rank[a] - rank[b]
 }

@@ -19,7 +19,7 @@ func TestWordOf(t *testing.T) {
 	reported := checker.Finding{Class: checker.Defect}
 	for name, c := range map[string]struct {
 		checks map[string]checker.Result
-		want   Word
+		want   Outcome
 	}{
 		"nothing":            {nil, Safe},
 		"inherent":           {map[string]checker.Result{checker.MutualExclusion: required(inherent)}, Inherent},
@@ -50,7 +50,7 @@ func TestAViolationIsNeverSafe(t *testing.T) {
 
 // Which ends of a run contradict which words. Every word is explained.
 func TestWordsAllow(t *testing.T) {
-	allowed := map[Word][]Word{
+	allowed := map[Outcome][]Outcome{
 		Safe: {Safe}, Inherent: {Inherent}, Mostly: {Safe, Inherent}, Defect: {Defect}, Blocks: {Blocks},
 		Violated: {Inherent, Blocks, Defect}, Any: {Safe, Inherent, Blocks, Defect},
 	}
@@ -58,7 +58,7 @@ func TestWordsAllow(t *testing.T) {
 		if w.Doc() == "" || allowed[w] == nil {
 			t.Errorf("%s is not explained, or not tested", w)
 		}
-		for _, got := range []Word{Safe, Inherent, Blocks, Defect} {
+		for _, got := range []Outcome{Safe, Inherent, Blocks, Defect} {
 			want := false
 			for _, a := range allowed[w] {
 				want = want || a == got

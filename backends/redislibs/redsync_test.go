@@ -8,15 +8,15 @@ import (
 
 // What was sent to a node, what it said, and whether it may hold the key after that.
 func TestMayHold(t *testing.T) {
-	set, del := func(a tap.Answer) tap.Send { return tap.Send{Node: "n", Verb: "set", Answer: a} },
-		func(a tap.Answer) tap.Send { return tap.Send{Node: "n", Verb: "evalsha", Answer: a} }
+	set, del := func(a tap.Reply) tap.Send { return tap.Send{Node: "n", Verb: "set", Answer: a} },
+		func(a tap.Reply) tap.Send { return tap.Send{Node: "n", Verb: "evalsha", Answer: a} }
 	var (
-		yes   = tap.Answer{Kind: '+', Text: "OK"}
-		one   = tap.Answer{Kind: ':', Text: "1"}
-		gone  = tap.Answer{Kind: ':', Text: "-1"}
-		taken = tap.Answer{Kind: '_'}
-		noScr = tap.Answer{Kind: '-', Text: "NOSCRIPT No matching script"}
-		lost  tap.Answer
+		yes   = tap.Reply{Kind: '+', Text: "OK"}
+		one   = tap.Reply{Kind: ':', Text: "1"}
+		gone  = tap.Reply{Kind: ':', Text: "-1"}
+		taken = tap.Reply{Kind: '_'}
+		noScr = tap.Reply{Kind: '-', Text: "NOSCRIPT No matching script"}
+		lost  tap.Reply
 	)
 	for name, c := range map[string]struct {
 		sends []tap.Send
@@ -33,7 +33,7 @@ func TestMayHold(t *testing.T) {
 		"lost, then taken":                    {[]tap.Send{set(lost), set(taken)}, true},
 		"lost, and there was none to delete":  {[]tap.Send{set(lost), del(gone)}, true},
 		"granted again after it was deleted":  {[]tap.Send{set(yes), del(one), set(yes)}, true},
-		"the server took no writes":           {[]tap.Send{set(tap.Answer{Kind: '-', Text: "READONLY no"})}, false},
+		"the server took no writes":           {[]tap.Send{set(tap.Reply{Kind: '-', Text: "READONLY no"})}, false},
 		"deleted, and taken when tried again": {[]tap.Send{set(yes), del(one), set(taken)}, false},
 	} {
 		if got := mayHold(c.sends, "n"); got != c.want {

@@ -9,7 +9,7 @@ import (
 )
 
 // Claims are the rows of docs/claims.md: the claims of the articles and what became of them, by stored answers.
-func Claims(answers []cases.Answer) *measured.Table {
+func Claims(answers []cases.ClaimResult) *measured.Table {
 	t := &measured.Table{About: measured.Row{}}
 	for _, a := range answers {
 		if a.LostCount != "" {

@@ -93,8 +93,8 @@ func storeOf(cat *harness.Catalogue, lock string) string {
 }
 
 // outcomes counts the runs of a row by how they ended.
-func outcomes(row measured.Row, runs []gate.Outcome, of int) {
-	n, known := map[suite.Word]int{}, 0
+func outcomes(row measured.Row, runs []gate.RunResult, of int) {
+	n, known := map[suite.Outcome]int{}, 0
 	for _, o := range runs {
 		if o.Word != "" && o.Status != gate.Inconclusive {
 			n[o.Word]++
@@ -102,12 +102,12 @@ func outcomes(row measured.Row, runs []gate.Outcome, of int) {
 		}
 	}
 	row["runs"], row["unknown_runs"] = strconv.Itoa(of), strconv.Itoa(of-known)
-	for _, w := range []suite.Word{suite.Safe, suite.Inherent, suite.Blocks, suite.Defect} {
+	for _, w := range []suite.Outcome{suite.Safe, suite.Inherent, suite.Blocks, suite.Defect} {
 		row[string(w)+"_runs"] = strconv.Itoa(n[w])
 	}
 }
 
-func value(j gate.Judged, figure string) *tally.Value {
+func value(j gate.CellResult, figure string) *tally.Value {
 	if v, ok := j.Figures[figure]; ok {
 		return &v
 	}
@@ -165,7 +165,7 @@ func Choosing(t *measured.Table, cat *harness.Catalogue, r *gate.Results) {
 		all := figuresOf(l)
 		all["lost_count"] = lostCount(r)
 		var rows measured.Rows
-		var runs []gate.Outcome
+		var runs []gate.RunResult
 		for _, j := range r.Cells {
 			if j.Row == l.Name && !j.Control {
 				row := measured.Row{"lock": l.Name, "fault": j.Column}

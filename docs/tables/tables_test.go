@@ -28,7 +28,7 @@ var (
 // The docs say what the catalogue says.
 func TestDocsAreNotStale(t *testing.T) {
 	cat := harness.New(stores.All()...)
-	var answers []cases.Answer
+	var answers []cases.ClaimResult
 	if err := json.Unmarshal(measured.Claims, &answers); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestNothingIsMissing(t *testing.T) {
 }
 
 // data are what the measured pages show, by the name of the page.
-func data(t *testing.T, cat *harness.Catalogue, answers []cases.Answer) map[string]*measured.Table {
+func data(t *testing.T, cat *harness.Catalogue, answers []cases.ClaimResult) map[string]*measured.Table {
 	t.Helper()
 	all := map[string]*measured.Table{"claims": Claims(answers)}
 	for _, name := range []string{"matrix", "choosing", "versions", "defaults"} {
@@ -166,10 +166,10 @@ func TestUpdate(t *testing.T) {
 
 // suiteOf is a suite of three locks, two of which fail in one of three runs.
 func suiteOf() *gate.Results {
-	cell := func(lock string, word suite.Word) gate.Judged {
-		return gate.Judged{
+	cell := func(lock string, word suite.Outcome) gate.CellResult {
+		return gate.CellResult{
 			Row: lock, Column: "client-pause", Status: gate.Worse, AsIt: 1, Of: 3, Command: "--backend " + lock,
-			Runs:    []gate.Outcome{{Word: word}, {Word: suite.Safe}, {Word: suite.Safe, Status: gate.Inconclusive}},
+			Runs:    []gate.RunResult{{Word: word}, {Word: suite.Safe}, {Word: suite.Safe, Status: gate.Inconclusive}},
 			Figures: map[string]tally.Value{"violations.rate": {Value: 12, Low: 3, High: 40}, "recovery.median": {Value: 1.5e9, Low: 1e9, High: 2e9}},
 		}
 	}
@@ -178,8 +178,8 @@ func suiteOf() *gate.Results {
 	}
 	return &gate.Results{
 		Verdict: "3 cells", CPUs: 2, Versions: map[string]string{"redis-server": "redis-server v=7"},
-		Cells:  []gate.Judged{cell("file-flock", suite.Safe), cell("redis-del", suite.Defect), cell("redis-lua", suite.Defect)},
-		Answer: &answer.Answer{Locks: []answer.Lock{lock("file-flock", 0), lock("redis-del", 30), lock("redis-lua", 20)}},
+		Cells:  []gate.CellResult{cell("file-flock", suite.Safe), cell("redis-del", suite.Defect), cell("redis-lua", suite.Defect)},
+		Answer: &answer.Ranking{Locks: []answer.Lock{lock("file-flock", 0), lock("redis-del", 30), lock("redis-lua", 20)}},
 	}
 }
 

@@ -30,7 +30,7 @@ func Faults() []nemesis.Spec {
 		Proven: "The name of the lock's file now leads to a different file (a different inode).",
 		End:    "lockstorm puts the old file back, and checks that the name leads to the old file again.",
 		Family: history.FamilyStore,
-		Whom:   nemesis.Elsewhere, // the fault affects neither clients nor servers: it finds the files itself
+		Whom:   nemesis.OwnTargets, // the fault affects neither clients nor servers: it finds the files itself
 		Params: append(nemesis.CommonParams("1.5ttl", "3ttl"), nemesis.StayParam(), nemesis.Param{
 			Name: paramSeen, Default: seenNothing,
 			Doc: "content of the other file (nothing: the file is empty; copy: the content of the lock's file, as on a replica that lags behind)",

@@ -35,7 +35,7 @@ func TestStaleFile(t *testing.T) {
 // Two faults with a bug each, which must never pass for faults that struck.
 func plantedFaults() []nemesis.Spec {
 	spec := func(name string, f nemesis.Fault) nemesis.Spec {
-		return nemesis.Spec{Name: name, Doc: "a fault with a bug", Proven: "It is not.", End: "It fails.", Family: history.FamilyStore, Whom: nemesis.Elsewhere, Fault: f}
+		return nemesis.Spec{Name: name, Doc: "a fault with a bug", Proven: "It is not.", End: "It fails.", Family: history.FamilyStore, Whom: nemesis.OwnTargets, Fault: f}
 	}
 	return []nemesis.Spec{spec("fault-unproven", planted{}), spec("fault-unhealed", planted{proof: "it struck", heal: errors.New("the old file is gone")})}
 }

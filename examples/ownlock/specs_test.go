@@ -35,7 +35,7 @@ func smallBackend() backends.Spec {
 }
 
 func smallFault() nemesis.Spec {
-	return nemesis.Spec{Name: "small-fault", Doc: "a fault", Proven: "It is said.", End: "Nothing happens.", Family: history.FamilyStore, Whom: nemesis.Elsewhere, Fault: planted{proof: "nothing was struck"}}
+	return nemesis.Spec{Name: "small-fault", Doc: "a fault", Proven: "It is said.", End: "Nothing happens.", Family: history.FamilyStore, Whom: nemesis.OwnTargets, Fault: planted{proof: "nothing was struck"}}
 }
 
 func smallWorkload() workloads.Spec {

@@ -52,7 +52,7 @@ func with(s backends.Spec, v catalog.Values) (backends.Spec, error) {
 		return s, err
 	}
 	var d Description
-	if said := v[backends.ParamSaid]; said != "" { // we are a client
+	if said := v[backends.ParamDescription]; said != "" { // we are a client
 		err = json.Unmarshal([]byte(said), &d)
 	} else {
 		d, err = Describe(argv)
@@ -237,7 +237,7 @@ func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error)
 	if err != nil {
 		return s, err
 	}
-	s.Beside, s.With, s.Said = true, nil, string(said)
+	s.Beside, s.With, s.Description = true, nil, string(said)
 	s.Open = func(ctx context.Context, env backends.Env) (backends.Locker, error) { return open(ctx, d, argv, env) }
 	return s, s.Valid()
 }

@@ -83,7 +83,7 @@ func (r *working) lacksFor(t Task) bool {
 	r.unable[t.Cell] = true
 	r.mu.Unlock()
 	if first {
-		r.tell(Event{Note: fmt.Sprintf("the run %s is left to the other machines of the campaign, because this machine cannot execute the run: %v", r.Campaign.name(t), missing)})
+		r.tell(Progress{Note: fmt.Sprintf("the run %s is left to the other machines of the campaign, because this machine cannot execute the run: %v", r.Campaign.name(t), missing)})
 	}
 	return true
 }
@@ -142,13 +142,13 @@ func (r *working) acknowledge(ctx context.Context, msg jetstream.Msg) {
 }
 
 // attempt makes an attempt and stores it. No outcome: it was given up. again: the host disturbed it, and it may be made once more.
-func (r *working) attempt(ctx context.Context, o owner, given uint64, free func()) (out *gate.Outcome, again bool) {
+func (r *working) attempt(ctx context.Context, o owner, given uint64, free func()) (out *gate.RunResult, again bool) {
 	cell, err := r.Campaign.Definition.Cells[o.Cell].Cell()
 	if err != nil {
 		r.fail(err)
 		return nil, false
 	}
-	r.tell(Event{Task: r.Campaign.name(o.Task)})
+	r.tell(Progress{Task: r.Campaign.name(o.Task)})
 	dir, err := os.MkdirTemp(r.Dir, fmt.Sprintf("run-%s-", o.ID()))
 	if err != nil {
 		r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: err})
@@ -160,7 +160,7 @@ func (r *working) attempt(ctx context.Context, o owner, given uint64, free func(
 	n := r.board.attempts(o)
 	switch do := r.Do; {
 	case given > mostGiven:
-		out = &gate.Outcome{
+		out = &gate.RunResult{
 			Cell: cell.Name, Seed: o.Seed, Attempt: n, Status: gate.Broken, Exit: harness.ExitPanic, Command: cell.Seeded(o.Seed).Run.Line(), Began: time.Now().UTC(),
 			Error: fmt.Sprintf("%d workers took this run from the queue of the campaign one after the other, but none of these workers finished the run", given-1),
 		}
@@ -190,7 +190,7 @@ func (r *working) attempt(ctx context.Context, o owner, given uint64, free func(
 	}
 	again = !r.board.settled(o)
 	r.sick(out)
-	r.tell(Event{Task: r.Campaign.name(o.Task), Outcome: out, Note: map[bool]string{true: "a worker program of the campaign will repeat this run"}[again]})
+	r.tell(Progress{Task: r.Campaign.name(o.Task), Outcome: out, Note: map[bool]string{true: "a worker program of the campaign will repeat this run"}[again]})
 	return out, again
 }
 
@@ -208,7 +208,7 @@ func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 const mostSick = 5
 
 // sick ends the worker when run after run cannot be made here.
-func (r *working) sick(out *gate.Outcome) {
+func (r *working) sick(out *gate.RunResult) {
 	r.mu.Lock()
 	r.inRow++
 	if out.Exit != harness.ExitEnvironment || out.Status != gate.Broken {
@@ -222,7 +222,7 @@ func (r *working) sick(out *gate.Outcome) {
 }
 
 // store keeps the directory of an attempt and then, under the first free number, its outcome.
-func (r *working) store(ctx context.Context, o owner, out *gate.Outcome, dir string, given uint64) error {
+func (r *working) store(ctx context.Context, o owner, out *gate.RunResult, dir string, given uint64) error {
 	res := Result{Outcome: *out, Worker: r.Name, Machine: r.Machine, Given: given}
 	if _, err := os.Stat(filepath.Join(dir, gate.OutcomeFile)); err == nil {
 		res.Object = fmt.Sprintf("%s/%s/%d", r.Name, o.ID(), time.Now().UnixNano())

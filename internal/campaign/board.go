@@ -20,11 +20,11 @@ import (
 
 // Result is what came of one attempt, as it is stored.
 type Result struct {
-	Outcome gate.Outcome `json:"outcome"`
-	Worker  string       `json:"worker"`
-	Machine string       `json:"machine"`
-	Object  string       `json:"object,omitempty"` // the archive of its directory; empty: there is none
-	Given   uint64       `json:"given"`            // how often its message had been given out
+	Outcome gate.RunResult `json:"outcome"`
+	Worker  string         `json:"worker"`
+	Machine string         `json:"machine"`
+	Object  string         `json:"object,omitempty"` // the archive of its directory; empty: there is none
+	Given   uint64         `json:"given"`            // how often its message had been given out
 
 	cell int // its place in the definition
 }

@@ -56,7 +56,7 @@ func TestWorkerEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	first := worker(t, c, "w1", 4, time.Hour)
 	do, begun := first.Do, make(chan struct{}, 4)
-	first.Do = func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, n int) (*gate.Outcome, error) {
+	first.Do = func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, n int) (*gate.RunResult, error) {
 		begun <- struct{}{}
 		return do(ctx, s, cell, seed, n)
 	}
@@ -137,7 +137,7 @@ func TestDisturbed(t *testing.T) {
 	c := begun(t, "disturbed", 1, 1)
 	w := worker(t, c, "w", 1, time.Millisecond)
 	do := w.Do
-	w.Do = func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, n int) (*gate.Outcome, error) {
+	w.Do = func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, n int) (*gate.RunResult, error) {
 		o, err := do(ctx, s, cell, seed, n)
 		if err == nil && n == 0 {
 			o.Status, o.Host, o.Exit = gate.Inconclusive, true, 2
@@ -156,9 +156,9 @@ func TestDisturbed(t *testing.T) {
 
 // Of attempts that nothing disturbed the worst counts, whichever came first.
 func TestViolationStays(t *testing.T) {
-	bad, good, spoilt := &gate.Outcome{Status: gate.Worse}, &gate.Outcome{Status: gate.Expected}, &gate.Outcome{Status: gate.Inconclusive, Host: true}
+	bad, good, spoilt := &gate.RunResult{Status: gate.Worse}, &gate.RunResult{Status: gate.Expected}, &gate.RunResult{Status: gate.Inconclusive, Host: true}
 	for _, c := range []struct {
-		later, earlier *gate.Outcome
+		later, earlier *gate.RunResult
 		counts         bool
 	}{{good, bad, false}, {bad, good, true}, {good, spoilt, true}, {spoilt, good, false}, {spoilt, bad, false}, {bad, spoilt, true}, {good, good, true}} {
 		if got := c.later.Counts(c.earlier); got != c.counts {
@@ -241,7 +241,7 @@ func TestFull(t *testing.T) {
 	c := start(t, open(t, s.URL()), m)
 	w := worker(t, c, "w", 1, time.Millisecond)
 	do := w.Do
-	w.Do = func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, n int) (*gate.Outcome, error) {
+	w.Do = func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, n int) (*gate.RunResult, error) {
 		o, err := do(ctx, s, cell, seed, n)
 		noise := make([]byte, 1<<20)
 		for i := range noise {
@@ -271,7 +271,7 @@ func TestUnable(t *testing.T) {
 	defer cancel()
 	w := worker(t, c, "w", 1, time.Millisecond)
 	var notes []string
-	w.Progress = func(e Event) {
+	w.Progress = func(e Progress) {
 		if e.Note != "" {
 			notes = append(notes, e.Note)
 		}

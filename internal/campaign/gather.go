@@ -69,7 +69,7 @@ func (c *Campaign) State(ctx context.Context, cat *harness.Catalogue) (*State, e
 // count is what the outcomes say.
 func (s *State) count(b *board) {
 	now, recent, first := time.Now(), 0, time.Time{}
-	status := map[Task]*gate.Outcome{}
+	status := map[Task]*gate.RunResult{}
 	for _, r := range b.all() {
 		if b.m.Definition.Cells[r.cell].Control {
 			continue
@@ -91,7 +91,7 @@ func (s *State) count(b *board) {
 			}
 		}
 	}
-	var searched []gate.Outcome
+	var searched []gate.RunResult
 	for t, o := range status {
 		if b.done(t) {
 			s.Statuses[o.Status]++

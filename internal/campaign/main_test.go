@@ -84,13 +84,13 @@ func begun(t testing.TB, name string, cells, seeds int) *Campaign {
 }
 
 // sleepy makes no run: it waits, and writes a directory like that of a run.
-func sleepy(d time.Duration) func(context.Context, *gate.Suite, plan.Cell, uint64, int) (*gate.Outcome, error) {
-	return func(ctx context.Context, s *gate.Suite, c plan.Cell, seed uint64, attempt int) (*gate.Outcome, error) {
+func sleepy(d time.Duration) func(context.Context, *gate.Suite, plan.Cell, uint64, int) (*gate.RunResult, error) {
+	return func(ctx context.Context, s *gate.Suite, c plan.Cell, seed uint64, attempt int) (*gate.RunResult, error) {
 		began := time.Now()
 		if !sleep(ctx, d) {
 			return nil, ctx.Err()
 		}
-		o := &gate.Outcome{Cell: c.Name, Seed: seed, Attempt: attempt, Status: gate.Expected, Word: suite.Safe, Began: began, Took: time.Since(began), Length: d, Dir: gate.RunDir(c.Name, seed, attempt), Stats: map[string]int64{"grants": 1}}
+		o := &gate.RunResult{Cell: c.Name, Seed: seed, Attempt: attempt, Status: gate.Expected, Word: suite.Safe, Began: began, Took: time.Since(began), Length: d, Dir: gate.RunDir(c.Name, seed, attempt), Stats: map[string]int64{"grants": 1}}
 		dir := filepath.Join(s.Dir, o.Dir)
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, err

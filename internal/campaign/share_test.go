@@ -69,7 +69,7 @@ func TestFoundOnce(t *testing.T) {
 	c := begun(t, "found", 1, 3)
 	w := worker(t, c, "w", 1, time.Millisecond)
 	do := w.Do
-	w.Do = func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, attempt int) (*gate.Outcome, error) {
+	w.Do = func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, attempt int) (*gate.RunResult, error) {
 		if s.Share == nil {
 			t.Error("a search of a campaign learns alone")
 		}

@@ -68,7 +68,7 @@ func TestGivenBack(t *testing.T) {
 // A run that was given up has no directory, and is gathered all the same.
 func TestGivenUpIsGathered(t *testing.T) {
 	c := begun(t, "up", 1, 1)
-	put(t, c, Result{Outcome: gate.Outcome{Cell: "cell-0", Seed: 1, Status: gate.Broken, Exit: harness.ExitPanic, Error: "20 workers took this run"}, Machine: "here"})
+	put(t, c, Result{Outcome: gate.RunResult{Cell: "cell-0", Seed: 1, Status: gate.Broken, Exit: harness.ExitPanic, Error: "20 workers took this run"}, Machine: "here"})
 	dir := t.TempDir()
 	all, err := c.Gather(t.Context(), dir)
 	if err != nil || len(all.Outcomes) != 1 {
@@ -94,9 +94,9 @@ func put(t *testing.T, c *Campaign, r Result) {
 func TestOutcomesAreChecked(t *testing.T) {
 	c := begun(t, "checked", 1, 1)
 	for _, r := range []Result{
-		{Outcome: gate.Outcome{Cell: "../../outside", Seed: 1}, Machine: "here"},
-		{Outcome: gate.Outcome{Cell: "cell-0", Seed: 2}, Machine: "here"},
-		{Outcome: gate.Outcome{Cell: "cell-0", Seed: 1}, Machine: "../here"},
+		{Outcome: gate.RunResult{Cell: "../../outside", Seed: 1}, Machine: "here"},
+		{Outcome: gate.RunResult{Cell: "cell-0", Seed: 2}, Machine: "here"},
+		{Outcome: gate.RunResult{Cell: "cell-0", Seed: 1}, Machine: "../here"},
 	} {
 		put(t, c, r)
 		if _, err := c.Gather(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "is stored under a wrong key") {
@@ -111,7 +111,7 @@ func TestEndedIsStored(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w := worker(t, c, "w", 1, time.Millisecond)
 	do := w.Do
-	w.Do = func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, n int) (*gate.Outcome, error) {
+	w.Do = func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, n int) (*gate.RunResult, error) {
 		o, err := do(ctx, s, cell, seed, n)
 		cancel()
 		return o, err
@@ -129,7 +129,7 @@ func TestSickMachine(t *testing.T) {
 	c := begun(t, "sick", 20, 1)
 	w := worker(t, c, "w", 1, time.Millisecond)
 	do := w.Do
-	w.Do = func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, n int) (*gate.Outcome, error) {
+	w.Do = func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, n int) (*gate.RunResult, error) {
 		o, err := do(ctx, s, cell, seed, n)
 		if err != nil {
 			return nil, err
@@ -166,7 +166,7 @@ func TestQueueGone(t *testing.T) {
 	defer cancel()
 	w := worker(t, c, "w", 1, 0)
 	noted := make(chan string, 10)
-	w.Progress = func(e Event) { noted <- e.Note }
+	w.Progress = func(e Progress) { noted <- e.Note }
 	ended := make(chan error)
 	go func() { ended <- w.Run(ctx) }()
 	for state, err := c.State(t.Context(), catalogue()); err != nil || len(state.Workers) == 0; state, err = c.State(t.Context(), catalogue()) {

@@ -32,15 +32,15 @@ type Worker struct {
 	Idle      time.Duration // without a run, after which it ends; 0: it waits for the end of the campaign
 	Room      int64         // shares of the machine that runs may take; 0: what it can bear
 	// Do makes an attempt; nil: a run, as a suite does.
-	Do func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, attempt int) (*gate.Outcome, error)
+	Do func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, attempt int) (*gate.RunResult, error)
 	// Progress is told of what happens; it may be called at the same time.
-	Progress func(Event)
+	Progress func(Progress)
 }
 
-// Event is something that a worker says.
-type Event struct {
+// Progress is something that a worker says.
+type Progress struct {
 	Task    string
-	Outcome *gate.Outcome // nil: it begins, or Note says more
+	Outcome *gate.RunResult // nil: it begins, or Note says more
 	Note    string
 	Done    int // tasks of the campaign
 	Of      int
@@ -163,7 +163,7 @@ func (r *working) examine() error {
 		return &harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("this machine cannot execute any run of campaign %s: %s", r.Campaign.Name, strings.Join(why, "; "))}
 	}
 	for _, w := range why {
-		r.tell(Event{Note: "this machine cannot execute some runs: " + w})
+		r.tell(Progress{Note: "this machine cannot execute some runs: " + w})
 	}
 	return nil
 }
@@ -185,7 +185,7 @@ func (r *working) follow(ctx context.Context, known chan struct{}) {
 		}
 		if since.IsZero() {
 			since = time.Now()
-			r.tell(Event{Note: "the queue does not answer, so this worker waits: " + err.Error()})
+			r.tell(Progress{Note: "the queue does not answer, so this worker waits: " + err.Error()})
 		}
 		if time.Since(since) > patience {
 			r.fail(err)
@@ -324,7 +324,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (r *working) tell(e Event) {
+func (r *working) tell(e Progress) {
 	if r.Progress == nil {
 		return
 	}

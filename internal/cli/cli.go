@@ -61,7 +61,7 @@ func (e exit) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
 // App is the command line of a program, for verbs of its own.
 type App struct {
-	book  *suite.Book
+	book  *suite.Collection
 	cat   *harness.Catalogue // that of the book
 	st    State
 	verbs []Verb
@@ -74,11 +74,11 @@ type Verb func(*App) *cobra.Command
 func (a *App) State() State { return a.st }
 
 // Book is what the program has: its catalogue, and what it says of it.
-func (a *App) Book() *suite.Book { return a.book }
+func (a *App) Book() *suite.Collection { return a.book }
 
-// Main runs the command line of a program with a book, [suite.Book], and returns the exit code. The verbs are those that it
+// Main runs the command line of a program with a book, [suite.Collection], and returns the exit code. The verbs are those that it
 // has beside ours.
-func Main(book *suite.Book, st State, verbs ...Verb) int {
+func Main(book *suite.Collection, st State, verbs ...Verb) int {
 	ctx, stop := signal.NotifyContext(st.Context, ending()...)
 	defer stop()
 	out := &output{w: st.Stdout}

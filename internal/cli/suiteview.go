@@ -24,14 +24,14 @@ type suiteView struct {
 
 	state   sync.Mutex
 	running []string
-	last    gate.Event
+	last    gate.Progress
 	odd     int
 	ends    time.Time // as far as one can tell
 }
 
 func newSuiteView(st State) *suiteView { return &suiteView{view: newView(st)} }
 
-func (v *suiteView) event(e gate.Event) {
+func (v *suiteView) event(e gate.Progress) {
 	name := fmt.Sprintf("%s seed %d", e.Cell.Name, e.Seed)
 	v.state.Lock()
 	if e.Outcome == nil {

@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// Answer is what a server said: its first byte in the protocol, and its line or text, which is
+// Reply is what a server said: its first byte in the protocol, and its line or text, which is
 // cut off at maxText.
-type Answer struct {
+type Reply struct {
 	Kind byte // 0: no answer; else + - : $ * and so on, and '_' also for a nil of the older protocol
 	Text string
 }
@@ -93,7 +93,7 @@ func number(p []byte, kind byte) (val, n int, ok bool) {
 type answers struct{ rest []byte }
 
 // feed calls each for every complete answer; false: these are none.
-func (r *answers) feed(p []byte, each func(Answer)) bool {
+func (r *answers) feed(p []byte, each func(Reply)) bool {
 	if len(r.rest) > 0 {
 		r.rest = append(r.rest, p...)
 		p = r.rest
@@ -127,12 +127,12 @@ func (r *answers) feed(p []byte, each func(Answer)) bool {
 }
 
 // answer is what people see of a complete one.
-func answer(p []byte) Answer {
+func answer(p []byte) Reply {
 	line, rest, _ := bytes.Cut(p[1:], []byte("\r\n"))
-	a := Answer{Kind: p[0], Text: string(line)}
+	a := Reply{Kind: p[0], Text: string(line)}
 	switch {
 	case (p[0] == '$' || p[0] == '*') && a.Text == "-1":
-		a = Answer{Kind: '_'}
+		a = Reply{Kind: '_'}
 	case p[0] == '$', p[0] == '=', p[0] == '!':
 		a.Text = string(bytes.TrimSuffix(rest, []byte("\r\n")))
 	}

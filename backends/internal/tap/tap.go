@@ -37,7 +37,7 @@ type Send struct {
 	Verb   string // as it was sent: SET, evalsha
 	Key    string // the first one that it names
 	Left   int64  // when it was handed to the system, on the run's clock
-	Answer Answer // its zero value: none came (yet)
+	Answer Reply  // its zero value: none came (yet)
 }
 
 // Trail is the requests that carried a word, in the order in which they left.
@@ -178,7 +178,7 @@ func (c *conn) heard(p []byte) {
 }
 
 // answered takes the answer to the oldest request. One that nobody asked for is a push.
-func (c *conn) answered(a Answer) {
+func (c *conn) answered(a Reply) {
 	if len(c.pending) == 0 {
 		return
 	}

@@ -69,7 +69,7 @@ func TestTrail(t *testing.T) {
 		if len(got) != 3 || tr.Blind() {
 			t.Fatalf("pieces of %d: %v, blind %v", n, got, tr.Blind())
 		}
-		want := []Send{{"redis-1", "SET", "k", 1, Answer{Kind: '_'}}, {"redis-1", "EVALSHA", "k", 2, Answer{':', "0"}}, {"redis-1", "SET", "k", 3, Answer{}}}
+		want := []Send{{"redis-1", "SET", "k", 1, Reply{Kind: '_'}}, {"redis-1", "EVALSHA", "k", 2, Reply{':', "0"}}, {"redis-1", "SET", "k", 3, Reply{}}}
 		for i := range want {
 			if got[i] != want[i] {
 				t.Errorf("pieces of %d: %+v, want %+v", n, got[i], want[i])
@@ -181,12 +181,12 @@ func TestCertainOverTwoConnections(t *testing.T) {
 func FuzzAnswers(f *testing.F) {
 	f.Add("*2\r\n:1\r\n$-1\r\n+OK\r\n", 3)
 	f.Fuzz(func(t *testing.T, text string, cut int) {
-		var whole, parts []Answer
+		var whole, parts []Reply
 		var a, b answers
-		okWhole := a.feed([]byte(text), func(x Answer) { whole = append(whole, x) })
+		okWhole := a.feed([]byte(text), func(x Reply) { whole = append(whole, x) })
 		cut = min(max(cut, 0), len(text))
-		okParts := b.feed([]byte(text[:cut]), func(x Answer) { parts = append(parts, x) }) &&
-			b.feed([]byte(text[cut:]), func(x Answer) { parts = append(parts, x) })
+		okParts := b.feed([]byte(text[:cut]), func(x Reply) { parts = append(parts, x) }) &&
+			b.feed([]byte(text[cut:]), func(x Reply) { parts = append(parts, x) })
 		if okWhole && (!okParts || fmt.Sprint(whole) != fmt.Sprint(parts)) {
 			t.Errorf("%q cut at %d: %v %v, %v %v", text, cut, okWhole, whole, okParts, parts)
 		}

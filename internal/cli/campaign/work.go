@@ -77,7 +77,7 @@ func (v *verb) work(ctx context.Context, r reach, jobs int, idle time.Duration, 
 }
 
 // event is a line for what a worker says.
-func (v *verb) event(e campaign.Event) {
+func (v *verb) event(e campaign.Progress) {
 	switch {
 	case e.Outcome != nil:
 		note := ""

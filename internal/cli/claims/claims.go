@@ -126,7 +126,7 @@ func (a *verb) runClaims(ctx context.Context, claims []cases.Claim, out string, 
 	if err := errors.Join(r.makeAll(ctx, together, jobs), r.makeAll(ctx, alone, 1)); err != nil {
 		return err
 	}
-	slices.SortFunc(r.answers, func(a, b cases.Answer) int { return cmp.Or(a.Claim-b.Claim, cmp.Compare(a.Run, b.Run)) })
+	slices.SortFunc(r.answers, func(a, b cases.ClaimResult) int { return cmp.Or(a.Claim-b.Claim, cmp.Compare(a.Run, b.Run)) })
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
@@ -139,10 +139,10 @@ func (a *verb) runClaims(ctx context.Context, claims []cases.Claim, out string, 
 	if ctx.Err() != nil {
 		return a.Exit(harness.ExitInterrupted)
 	}
-	if slices.ContainsFunc(r.answers, func(one cases.Answer) bool { return !one.AsIt && one.Exit != harness.ExitEnvironment }) {
+	if slices.ContainsFunc(r.answers, func(one cases.ClaimResult) bool { return !one.AsIt && one.Exit != harness.ExitEnvironment }) {
 		return a.Exit(gate.ExitMissed)
 	}
-	if slices.ContainsFunc(r.answers, func(one cases.Answer) bool { return one.Exit == harness.ExitEnvironment }) {
+	if slices.ContainsFunc(r.answers, func(one cases.ClaimResult) bool { return one.Exit == harness.ExitEnvironment }) {
 		return a.Exit(harness.ExitEnvironment)
 	}
 	return a.Exit(harness.ExitPass)
@@ -156,7 +156,7 @@ type claimRuns struct {
 	begun time.Time
 
 	mu      sync.Mutex
-	answers []cases.Answer
+	answers []cases.ClaimResult
 }
 
 func (r *claimRuns) makeAll(ctx context.Context, claims []cases.Claim, jobs int) error {
@@ -192,7 +192,7 @@ func (r *claimRuns) one(ctx context.Context, number int, run cases.ClaimRun) err
 	if ctx.Err() != nil {
 		return nil // interrupted: it says nothing
 	}
-	answer := cases.Answer{}
+	answer := cases.ClaimResult{}
 	var coded *harness.Error
 	switch {
 	case o != nil:
@@ -214,13 +214,13 @@ func (r *claimRuns) one(ctx context.Context, number int, run cases.ClaimRun) err
 	return nil
 }
 
-func writeAnswers(path string, answers []cases.Answer) error {
+func writeAnswers(path string, answers []cases.ClaimResult) error {
 	return files.WriteJSON(path, answers)
 }
 
 // readAnswers reads those of a file or a directory; where there is no name, those that were measured for the
 // documentation.
-func readAnswers(path string) (answers []cases.Answer, err error) {
+func readAnswers(path string) (answers []cases.ClaimResult, err error) {
 	if path == "" {
 		return answers, json.Unmarshal(measured.Claims, &answers)
 	}
@@ -244,7 +244,7 @@ func readAnswers(path string) (answers []cases.Answer, err error) {
 const maxAnswers = 16 << 20
 
 // answersOf reads them from the runs below a directory: of claims that were interrupted, say.
-func answersOf(dir string) (answers []cases.Answer, err error) {
+func answersOf(dir string) (answers []cases.ClaimResult, err error) {
 	for _, c := range cases.Claims() {
 		for _, run := range c.Runs {
 			results, err := harness.ReadResults(filepath.Join(dir, filepath.FromSlash(run.Name)))
@@ -265,17 +265,17 @@ func answersOf(dir string) (answers []cases.Answer, err error) {
 
 // judgedClaim is a claim with its verdict, as JSON.
 type judgedClaim struct {
-	Number   int                `json:"number"`
-	Text     string             `json:"text"`
-	Articles string             `json:"articles"`
-	Verdict  cases.ClaimVerdict `json:"verdict"`
-	Note     string             `json:"note,omitempty"`
-	Answers  []cases.Answer     `json:"answers,omitempty"`
-	Commands []string           `json:"commands"`
+	Number   int                 `json:"number"`
+	Text     string              `json:"text"`
+	Articles string              `json:"articles"`
+	Verdict  cases.ClaimVerdict  `json:"verdict"`
+	Note     string              `json:"note,omitempty"`
+	Answers  []cases.ClaimResult `json:"answers,omitempty"`
+	Commands []string            `json:"commands"`
 }
 
 // showClaims prints the verdicts; unless brief, with the run of each answer.
-func (a *verb) showClaims(claims []cases.Claim, answers []cases.Answer, asJSON, brief bool) error {
+func (a *verb) showClaims(claims []cases.Claim, answers []cases.ClaimResult, asJSON, brief bool) error {
 	var all []judgedClaim
 	for _, c := range claims {
 		j := judgedClaim{Number: c.Number, Text: c.Text, Articles: c.Articles, Verdict: c.Judged(answers), Note: c.Note}
@@ -319,7 +319,7 @@ func (a *verb) showClaims(claims []cases.Claim, answers []cases.Answer, asJSON, 
 const maxTold = 3
 
 // figuresOf are the figures of an answer, by name.
-func figuresOf(a cases.Answer) string {
+func figuresOf(a cases.ClaimResult) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(a.Figures)) {
 		fmt.Fprintf(&b, "  %s", cases.Figure(name, a.Figures[name]))

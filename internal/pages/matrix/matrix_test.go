@@ -16,7 +16,7 @@ func large(cells int) *Table {
 	t := &Table{
 		Title: "all & <b>", Program: "mylocks", Doc: "every lock", Verdict: "not as expected", Class: "fail", Facts: [][2]string{{"exit code", "1"}},
 		Alerts: []string{"a control misbehaves"}, Changes: []string{"new violation: x"},
-		Answer: &Answer{Ranked: "Ranked by <x>.", Columns: []string{"violating runs", "survived"}, Locks: []Lock{
+		Answer: &Ranking{Ranked: "Ranked by <x>.", Columns: []string{"violating runs", "survived"}, Locks: []Lock{
 			{Group: 1, Title: "group 1: fewest violations", Name: "backend-1", Sentence: "backend-1 survived <all> | of it.", Values: []Value{{Text: "0 %", Interval: "0 % to 5 %"}, {Text: "flap"}}},
 			{Group: 2, Title: "group 2", Name: "backend-2", Sentence: "backend-2 did not.", Values: []Value{{Text: "50 %"}, {Text: "-"}}},
 			{Title: "not measured", Name: "backend-3", Sentence: "backend-3 was not measured.", Values: []Value{{Text: "-"}, {Text: "-"}}},

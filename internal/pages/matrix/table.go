@@ -20,14 +20,14 @@ type Table struct {
 	Alerts   []string // what makes the whole doubtful: controls, coverage
 	Changes  []string // beside a baseline or another suite
 	Sides    *Sides   // that one and this one, figure by figure; nil: there is none
-	Answer   *Answer  // which lock; nil: there is none
+	Answer   *Ranking // which lock; nil: there is none
 	Figures  []Figure // the columns of the list of cells
 	Cells    []Cell
 	Versions [][2]string
 }
 
-// Answer is the table by lock.
-type Answer struct {
+// Ranking is the table by lock.
+type Ranking struct {
 	Ranked  string // by what the groups are made
 	Columns []string
 	Locks   []Lock
@@ -43,7 +43,7 @@ type Lock struct {
 }
 
 // Grouped are the locks by their groups, in order.
-func (a *Answer) Grouped() (out [][]Lock) {
+func (a *Ranking) Grouped() (out [][]Lock) {
 	for i, l := range a.Locks {
 		if i == 0 || l.Group != a.Locks[i-1].Group {
 			out = append(out, nil)

@@ -17,7 +17,7 @@ import (
 // Cell is what is known of a lock under a fault.
 type Cell struct {
 	Lock, Fault string
-	Word        suite.Word     // the worst of its runs; empty: no run says anything
+	Word        suite.Outcome  // the worst of its runs; empty: no run says anything
 	Skipped     bool           // it was not run
 	Open        int            // runs that nobody can judge, or that are missing
 	Samples     []tally.Sample // of the runs that came to an answer
@@ -27,8 +27,8 @@ type Cell struct {
 // idle is the fault of cells without one.
 const idle = "none"
 
-// Answer is which lock to choose.
-type Answer struct {
+// Ranking is which lock to choose.
+type Ranking struct {
 	// RankedBy says in a sentence or two what the groups are made of.
 	RankedBy string `json:"ranked_by"`
 	Groups   int    `json:"groups"` // 3, or 1 where no lock can be told from another one
@@ -64,10 +64,10 @@ type Lock struct {
 
 // Violation is a fault under which a lock broke a promise.
 type Violation struct {
-	Fault     string     `json:"fault"`
-	Word      suite.Word `json:"word"` // the worst
-	Runs      int        `json:"runs"`
-	Violating int        `json:"violating"` // of them
+	Fault     string        `json:"fault"`
+	Word      suite.Outcome `json:"word"` // the worst
+	Runs      int           `json:"runs"`
+	Violating int           `json:"violating"` // of them
 }
 
 // Speed is how fast a lock was, without faults or under all of them.
@@ -78,7 +78,7 @@ type Speed struct {
 }
 
 // Of answers from the cells of a suite, controls left out. nil: there is none.
-func Of(cells []Cell) *Answer {
+func Of(cells []Cell) *Ranking {
 	byLock := map[string][]Cell{}
 	var names []string
 	for _, c := range cells {
@@ -90,7 +90,7 @@ func Of(cells []Cell) *Answer {
 	if len(names) == 0 {
 		return nil
 	}
-	a := &Answer{}
+	a := &Ranking{}
 	for _, name := range names {
 		a.Locks = append(a.Locks, lockOf(name, byLock[name]))
 	}
@@ -166,7 +166,7 @@ func (l *Lock) violated(v Violation) {
 	l.Survived = slices.DeleteFunc(l.Survived, func(f string) bool { return f == v.Fault })
 	for i := range l.Violated {
 		if o := &l.Violated[i]; o.Fault == v.Fault {
-			o.Word, o.Runs, o.Violating = suite.Worse(o.Word, v.Word), o.Runs+v.Runs, o.Violating+v.Violating
+			o.Word, o.Runs, o.Violating = suite.WorseOf(o.Word, v.Word), o.Runs+v.Runs, o.Violating+v.Violating
 			return
 		}
 	}
@@ -183,7 +183,7 @@ const (
 
 // rank sorts the locks and makes the groups. Two locks differ where their intervals do not
 // overlap. By chance a lock may go over to the next group, and hardly ever does one go from the first to the last.
-func (a *Answer) rank() {
+func (a *Ranking) rank() {
 	a.RankedBy = rankedBy
 	slices.SortStableFunc(a.Locks, func(x, y Lock) int {
 		if x.Rate == nil || y.Rate == nil {
@@ -216,7 +216,7 @@ func (a *Answer) rank() {
 }
 
 // group gives each of the measured locks its group: they are in the order of their shares.
-func (a *Answer) group(measured []Lock) {
+func (a *Ranking) group(measured []Lock) {
 	best, worst := measured[0].Rate, measured[len(measured)-1].Rate
 	a.Groups = 3
 	if best.High >= worst.Low {
@@ -248,9 +248,9 @@ func valueOf(v *tally.Value) float64 {
 }
 
 // worst is the worst of its violations; empty where it has none.
-func (l Lock) worst() (w suite.Word) {
+func (l Lock) worst() (w suite.Outcome) {
 	for _, v := range l.Violated {
-		w = suite.Worse(w, v.Word)
+		w = suite.WorseOf(w, v.Word)
 	}
 	return w
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // runsOf are runs of a lock under a fault of which so many violate.
-func runsOf(lock, fault string, word suite.Word, violating, of int, stats checker.Figures) Cell {
+func runsOf(lock, fault string, word suite.Outcome, violating, of int, stats checker.Figures) Cell {
 	c := Cell{Lock: lock, Fault: fault, Word: word}
 	for i := range of {
 		s := checker.Figures{tally.Violated: 0, "grants": 100}
@@ -27,7 +27,7 @@ func runsOf(lock, fault string, word suite.Word, violating, of int, stats checke
 	return c
 }
 
-func find(t *testing.T, a *Answer, name string) Lock {
+func find(t *testing.T, a *Ranking, name string) Lock {
 	t.Helper()
 	for _, l := range a.Locks {
 		if l.Name == name {
@@ -64,7 +64,7 @@ func TestGroups(t *testing.T) {
 // In a group a defect is worse than any loss that a fence prevents, and of two alike that is worse which loses more, however
 // fast it is, or often it violates.
 func TestClassAndLossComeBeforeTheWait(t *testing.T) {
-	fails := func(lock string, word suite.Word, violating int, lost, wait int64) Cell {
+	fails := func(lock string, word suite.Outcome, violating int, lost, wait int64) Cell {
 		return runsOf(lock, "client-pause", word, violating, 5, checker.Figures{"updates_acked": 100, "updates_lost_plain": lost, "acquire_p50_ns": wait})
 	}
 	a := Of([]Cell{
@@ -129,7 +129,7 @@ func TestOneLock(t *testing.T) {
 func TestGroupsAreSteady(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 12))
 	rates := []float64{0, 0.05, 0.2, 0.2, 0.4, 0.4, 0.6, 1}
-	compare := func() *Answer {
+	compare := func() *Ranking {
 		var cells []Cell
 		for i, rate := range rates {
 			violating := 0

@@ -46,7 +46,7 @@ func (l Lock) survived() string {
 }
 
 // cures are what helps against a violation.
-var cures = map[suite.Word]string{
+var cures = map[suite.Outcome]string{
 	suite.Inherent: "every lock whose grants can end without a release allows this violation, and the remedy is a fence",
 	suite.Defect:   "this violation is a defect: the remedy is to fix the lock, or to use another lock or topology",
 	suite.Blocks:   "no client got the lock again, and the remedy is a lease or another lock",
@@ -54,7 +54,7 @@ var cures = map[suite.Word]string{
 
 // violations tells the faults under which promises were broken, by how bad it was.
 func (l Lock) violations() (out []string) {
-	for _, w := range []suite.Word{suite.Defect, suite.Blocks, suite.Inherent} {
+	for _, w := range []suite.Outcome{suite.Defect, suite.Blocks, suite.Inherent} {
 		var faults []string
 		for _, v := range l.Violated {
 			if v.Word != w {

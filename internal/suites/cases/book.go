@@ -16,8 +16,8 @@ import (
 var embedded embed.FS
 
 // Book is the book of lockstorm over a catalogue.
-func Book(cat *harness.Catalogue) *suite.Book {
-	return &suite.Book{
+func Book(cat *harness.Catalogue) *suite.Collection {
+	return &suite.Collection{
 		Catalogue: cat,
 		Sets: map[string]func() []suite.Case{
 			"cells": Cells, "published": Published, "ensembles": Ensembles, "databases": Databases,

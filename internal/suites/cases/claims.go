@@ -40,7 +40,7 @@ type Comparison struct {
 }
 
 // Holds reports whether the answers bear it out, and by how much; ok is false where one is missing.
-func (c Comparison) Holds(number int, answers []Answer) (ratio float64, holds, ok bool) {
+func (c Comparison) Holds(number int, answers []ClaimResult) (ratio float64, holds, ok bool) {
 	figure := func(run string) (int64, bool) {
 		for _, a := range answers {
 			if v, measured := a.Figures[c.Figure]; measured && a.Run == fmt.Sprintf("claim-%d/%s", number, run) {
@@ -69,8 +69,8 @@ const (
 	Open   ClaimVerdict = "open"
 )
 
-// Answer is what became of one run of a claim, as it is stored.
-type Answer struct {
+// ClaimResult is what became of one run of a claim, as it is stored.
+type ClaimResult struct {
 	Claim    int                `json:"claim"`
 	Run      string             `json:"run"`     // name of the case
 	Command  string             `json:"command"` // the flags after `lockstorm run`
@@ -88,8 +88,8 @@ type Answer struct {
 const LostForGood = "lost for good"
 
 // Answered is the answer of a run.
-func (r ClaimRun) Answered(number, exit int, results *checker.Results) Answer {
-	a := Answer{Claim: number, Run: r.Name, Command: r.Run.Line(), Exit: exit}
+func (r ClaimRun) Answered(number, exit int, results *checker.Results) ClaimResult {
+	a := ClaimResult{Claim: number, Run: r.Name, Command: r.Run.Line(), Exit: exit}
 	a.Differs = r.Expect.Compare(exit, results)
 	a.AsIt = len(a.Differs) == 0
 	a.Supports = len(r.Claimed.Compare(exit, results)) == 0
@@ -133,7 +133,7 @@ func failedAs(name string, c checker.Result) string {
 }
 
 // Judged is the verdict of a claim by the answers of its runs.
-func (c Claim) Judged(answers []Answer) ClaimVerdict {
+func (c Claim) Judged(answers []ClaimResult) ClaimVerdict {
 	bear, all := 0, 0
 	for _, a := range answers {
 		if a.Claim != c.Number {

@@ -36,17 +36,17 @@ func TestClaims(t *testing.T) {
 // The verdict is that of the runs, and open until all of them were made.
 func TestClaimVerdicts(t *testing.T) {
 	c := Claim{Number: 7, Runs: []ClaimRun{{}, {}}}
-	yes, no := Answer{Claim: 7, Supports: true}, Answer{Claim: 7}
+	yes, no := ClaimResult{Claim: 7, Supports: true}, ClaimResult{Claim: 7}
 	for _, tc := range []struct {
-		answers []Answer
+		answers []ClaimResult
 		want    ClaimVerdict
 	}{
 		{nil, Open},
-		{[]Answer{yes}, Open},
-		{[]Answer{yes, {Claim: 8}}, Open},
-		{[]Answer{yes, yes}, Stands},
-		{[]Answer{no, no}, Falls},
-		{[]Answer{yes, no}, InPart},
+		{[]ClaimResult{yes}, Open},
+		{[]ClaimResult{yes, {Claim: 8}}, Open},
+		{[]ClaimResult{yes, yes}, Stands},
+		{[]ClaimResult{no, no}, Falls},
+		{[]ClaimResult{yes, no}, InPart},
 	} {
 		if got := c.Judged(tc.answers); got != tc.want {
 			t.Errorf("%v: %s, want %s", tc.answers, got, tc.want)

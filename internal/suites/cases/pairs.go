@@ -7,7 +7,7 @@ import (
 
 // For is what a backend does under a fault, with default parameters, where it
 // can work; ok is false where the table does not say.
-func For(backend, fault string) (w suite.Word, ok bool) {
+func For(backend, fault string) (w suite.Outcome, ok bool) {
 	w, ok = table[fault][backend]
 	if !ok {
 		w, ok = table[fault][others]

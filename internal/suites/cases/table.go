@@ -56,12 +56,12 @@ type row []entry
 
 type entry struct {
 	backends []string
-	want     suite.Word
+	want     suite.Outcome
 }
 
-func all(w suite.Word) entry                         { return entry{[]string{others}, w} }
-func these(w suite.Word, backends ...string) entry   { return entry{backends, w} }
-func group(w suite.Word, backends ...[]string) entry { return entry{flat(backends), w} }
+func all(w suite.Outcome) entry                         { return entry{[]string{others}, w} }
+func these(w suite.Outcome, backends ...string) entry   { return entry{backends, w} }
+func group(w suite.Outcome, backends ...[]string) entry { return entry{flat(backends), w} }
 
 func flat(lists [][]string) (out []string) {
 	for _, l := range lists {
@@ -115,10 +115,10 @@ var table = expand(map[string]row{
 	"chaos": {all(suite.Any), these(suite.Mostly, "file-flock")},
 })
 
-func expand(rows map[string]row) map[string]map[string]suite.Word {
-	out := map[string]map[string]suite.Word{}
+func expand(rows map[string]row) map[string]map[string]suite.Outcome {
+	out := map[string]map[string]suite.Outcome{}
 	for fault, r := range rows {
-		out[fault] = map[string]suite.Word{}
+		out[fault] = map[string]suite.Outcome{}
 		for _, e := range r {
 			for _, b := range e.backends {
 				out[fault][b] = e.want

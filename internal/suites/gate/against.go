@@ -51,7 +51,7 @@ const worth = 0.2
 // so in less than 5 of 100 comparisons of suites as large as these, and by a fifth at least.
 func Compare(before, after *Results) *Against {
 	a := &Against{Before: before.Name}
-	old := map[string]Judged{}
+	old := map[string]CellResult{}
 	for _, j := range before.Cells {
 		old[j.Name] = j
 	}
@@ -87,14 +87,14 @@ func Compare(before, after *Results) *Against {
 }
 
 // words compares what the two show for certain: how bad it is, and which checks fail as what.
-func (a *Against) words(b, j Judged) {
+func (a *Against) words(b, j CellResult) {
 	if b.Word == "" || j.Word == "" {
 		return
 	}
 	more, less := always(j, b), always(b, j)
 	was, is := b.Word, j.Word
 	switch {
-	case was != is && suite.Worse(was, is) == is:
+	case was != is && suite.WorseOf(was, is) == is:
 		a.New = append(a.New, fmt.Sprintf("%s: the outcome is %s (before: %s)", j.Name, is, was))
 	case len(more) > 0:
 		a.New = append(a.New, fmt.Sprintf("%s: checks that fail now, but did not fail before: %s", j.Name, strings.Join(more, ", ")))
@@ -109,7 +109,7 @@ func (a *Against) words(b, j Judged) {
 
 // always are the checks that fail in every run of one cell, of two at least, and in none of another one: a
 // check that fails now and then by what is inherent to leases depends on the moment.
-func always(j, other Judged) (out []string) {
+func always(j, other CellResult) (out []string) {
 	runs := len(j.Samples())
 	for _, name := range sortedKeys(j.Failed) {
 		if runs >= 2 && j.Failed[name] == runs && other.Failed[name] == 0 {
@@ -121,7 +121,7 @@ func always(j, other Judged) (out []string) {
 
 // defects are the checks that fail in any run of a cell by more than what is inherent to leases, and did in
 // no run of another one, with their classes. Results that do not say classes have none.
-func defects(j, other Judged) (out []string) {
+func defects(j, other CellResult) (out []string) {
 	if len(other.Failed) > 0 && other.FailedAs == nil {
 		return nil
 	}
@@ -160,7 +160,7 @@ var told = []string{
 	"throughput", "violations.rate", "violating.runs", "overlap", "lost-updates.percent", "loss-notice", "recovery.median", "acquire.p50", "acquire.p99", "renew.p99",
 }
 
-func changes(b, j Judged) (out []Change) {
+func changes(b, j CellResult) (out []Change) {
 	for _, name := range told {
 		f, _ := tally.Find(name)
 		p, ok := f.Chance(b.Samples(), j.Samples())

@@ -19,7 +19,7 @@ import (
 
 // Attempt makes a run of a cell in its directory below that of the suite, and stores what came of it there. The error is of the
 // directory, or that ctx ended: then the attempt says nothing.
-func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.Cell, seed uint64, attempt int) (*Outcome, error) {
+func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.Cell, seed uint64, attempt int) (*RunResult, error) {
 	dir := RunDir(cell.Name, seed, attempt)
 	path := filepath.Join(s.Dir, dir)
 	if err := os.RemoveAll(path); err != nil { // of one that was cut off
@@ -37,7 +37,7 @@ func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.C
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	o := &Outcome{
+	o := &RunResult{
 		Cell: c.Name, Seed: seed, Attempt: attempt, Differs: differs, Length: c.Run.Time,
 		Began: began.UTC().Round(time.Millisecond), Took: time.Since(began).Round(time.Millisecond),
 		Command: CommandOf(c), Dir: dir, Search: found,
@@ -116,13 +116,13 @@ func (s *Suite) do(ctx context.Context, cat *harness.Catalogue, c *suite.Case, p
 
 // Disturbed reports whether a run may be made once more: the host held it up, or something was missing at the moment. One that was
 // refused for its configuration never changes its mind.
-func (o *Outcome) Disturbed() bool {
+func (o *RunResult) Disturbed() bool {
 	return (o.Status == Inconclusive && o.Host) || (o.Status == Expected && o.Unstruck) || (o.Status == Broken && o.Exit == harness.ExitEnvironment)
 }
 
 // Counts reports whether an attempt counts instead of an earlier one of the same run: that one was disturbed, or it is worse. Only
 // campaigns make a run again that was not disturbed.
-func (o *Outcome) Counts(earlier *Outcome) bool {
+func (o *RunResult) Counts(earlier *RunResult) bool {
 	switch {
 	case earlier.Disturbed():
 		return true

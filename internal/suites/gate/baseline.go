@@ -41,7 +41,7 @@ func ReadResults(path string) (*Results, error) {
 // back; and a figure that is significantly worse. What is as expected is as expected, whatever it was.
 func (r *Results) Measure(before *Results) {
 	r.Baseline = Compare(before, r)
-	old := map[string]Judged{}
+	old := map[string]CellResult{}
 	for _, j := range before.Cells {
 		old[j.Name] = j
 	}
@@ -62,18 +62,18 @@ func (r *Results) Measure(before *Results) {
 var surprising = []Status{Worse, Missed, Passed}
 
 // wasSurprising reports whether a baseline knows that a cell is not as expected.
-func (j Judged) wasSurprising() bool {
+func (j CellResult) wasSurprising() bool {
 	return slices.Contains(surprising, j.Status) || j.Status == Known
 }
 
 // known is a cell as a baseline knows it.
 type known struct {
-	Judged
+	CellResult
 
 	says bool // in what it deviates: baselines that were written before do not
 }
 
-func (j *Judged) against(b known, a *Against) {
+func (j *CellResult) against(b known, a *Against) {
 	wasExpected := j.Status == Expected
 	for i := range j.remarks {
 		r := &j.remarks[i]
@@ -99,7 +99,7 @@ func (j *Judged) against(b known, a *Against) {
 
 // cured says what a baseline knows of a cell and is gone for certain: a violation, or a threshold that is not of
 // times, which a quiet moment meets.
-func (j *Judged) cured(b known, a *Against) string {
+func (j *CellResult) cured(b known, a *Against) string {
 	if less := saysOf(a.Vanished, j.Name); less != "" {
 		return less
 	}
@@ -142,7 +142,7 @@ func (b known) knows(d suite.Deviation) bool {
 	case b.says:
 		return slices.Contains(b.Deviates, d)
 	case d.Check != "":
-		return b.Failed[d.Check] > 0 && suite.Worse(b.Word, d.Word()) == b.Word
+		return b.Failed[d.Check] > 0 && suite.WorseOf(b.Word, d.Word()) == b.Word
 	case d.Threshold != "":
 		return slices.Contains(b.Broken, d.Threshold)
 	}
@@ -150,7 +150,7 @@ func (b known) knows(d suite.Deviation) bool {
 }
 
 // Knows reports whether a baseline has all in which a run deviates.
-func (r *Results) Knows(o *Outcome) bool {
+func (r *Results) Knows(o *RunResult) bool {
 	for _, j := range r.Cells {
 		if j.Name == o.Cell {
 			return len(o.Deviates) > 0 && len(known{j, r.Deviations}.unknown(o.Deviates)) == 0

@@ -10,7 +10,7 @@ import (
 )
 
 // cellOf is a suite of one cell whose runs deviate so, each with a status of its own; thresholds are over all.
-func cellOf(t *testing.T, thresholds string, runs ...Outcome) *Results {
+func cellOf(t *testing.T, thresholds string, runs ...RunResult) *Results {
 	t.Helper()
 	s := fake(map[string][]Status{"a": make([]Status, len(runs))})
 	for i := range runs {
@@ -29,31 +29,31 @@ func cellOf(t *testing.T, thresholds string, runs ...Outcome) *Results {
 }
 
 // failing is a run that deviates by certain findings of a check.
-func failing(check string, class checker.Class) Outcome {
-	return Outcome{
+func failing(check string, class checker.Class) RunResult {
+	return RunResult{
 		Status: Worse, Exit: 1, Word: suite.Deviation{Check: check, Class: class}.Word(), Deviates: []suite.Deviation{{Check: check, Class: class}},
-		Checks: map[string]Answer{check: {Verdict: checker.Fail, Required: true, Certain: []checker.Class{class}}},
+		Checks: map[string]CheckSummary{check: {Verdict: checker.Fail, Required: true, Certain: []checker.Class{class}}},
 	}
 }
 
 // passing is a run that is as expected.
-func passing() Outcome { return Outcome{Status: Expected, Word: suite.Safe} }
+func passing() RunResult { return RunResult{Status: Expected, Word: suite.Safe} }
 
 // slow is a run with a latency.
-func slow(o Outcome) Outcome {
+func slow(o RunResult) RunResult {
 	o.Stats = checker.Figures{"grants": 100, "violations": 0, "acquire_p99_ns": 1e9}
 	return o
 }
 
 // violating is a run with violations that no check gates on.
-func violating(o Outcome) Outcome {
+func violating(o RunResult) RunResult {
 	o.Stats = checker.Figures{"grants": 100, "violations": 7, "acquire_p99_ns": 1e9}
 	return o
 }
 
 // missed is a run of a lock that should be a defect and is inherent only.
-func missed() Outcome {
-	return Outcome{Status: Missed, Exit: 1, Word: suite.Inherent, Deviates: []suite.Deviation{{Check: checker.MutualExclusion, Class: checker.Inherent}}}
+func missed() RunResult {
+	return RunResult{Status: Missed, Exit: 1, Word: suite.Inherent, Deviates: []suite.Deviation{{Check: checker.MutualExclusion, Class: checker.Inherent}}}
 }
 
 // What a baseline knows is the check, the class and the threshold that were not as expected: nothing else is
@@ -71,7 +71,7 @@ func TestABaselineKnowsOnlyWhatItKnows(t *testing.T) {
 		"the same check, a worse class":   {cellOf(t, "", failing(checker.MutualExclusion, checker.Inherent)), cellOf(t, "", failing(checker.MutualExclusion, checker.Defect)), 1, "not in the baseline: mutual-exclusion (defect)"},
 		"the same check and class":        {cellOf(t, "", failing(checker.Ownership, checker.Defect)), cellOf(t, "", failing(checker.Ownership, checker.Defect)), 0, ""},
 		"one of two is left":              {cellOf(t, "", failing(checker.Ownership, checker.Defect), failing(checker.Liveness, checker.NoClass)), cellOf(t, "", failing(checker.Ownership, checker.Defect), passing()), 0, ""},
-		"known, and one seed open":        {cellOf(t, "", failing(checker.Ownership, checker.Defect), passing()), cellOf(t, "", failing(checker.Ownership, checker.Defect), Outcome{Status: Inconclusive}), 2, "seed 2"},
+		"known, and one seed open":        {cellOf(t, "", failing(checker.Ownership, checker.Defect), passing()), cellOf(t, "", failing(checker.Ownership, checker.Defect), RunResult{Status: Inconclusive}), 2, "seed 2"},
 		"violations that are gone":        {cellOf(t, none, violating(passing())), cellOf(t, none, passing()), 5, "the threshold violations == 0 was not met before, but is met now"},
 		"a latency that is gone":          {cellOf(t, latency, slow(passing())), cellOf(t, latency, passing()), 2, "the figure acquire.p99 was not measured"},
 		"known, and a latency besides":    {cellOf(t, latency, failing(checker.Ownership, checker.Defect)), cellOf(t, latency, slow(failing(checker.Ownership, checker.Defect))), 5, "not in the baseline: acquire.p99 < 1ms"},
@@ -111,7 +111,7 @@ func TestTheFirstReason(t *testing.T) {
 	overlap, release := failing(checker.MutualExclusion, checker.Defect), failing(checker.Ownership, checker.Defect)
 	overlap.Quoted = &Quoted{Check: checker.MutualExclusion, Rule: "overlap", Class: checker.Defect, Lost: 9, Length: 9}
 	release.Quoted = &Quoted{Check: checker.Ownership, Rule: "foreign-release", Class: checker.Defect}
-	j := cellOf(t, "", Outcome{Status: Inconclusive}, overlap, release).Cells[0]
+	j := cellOf(t, "", RunResult{Status: Inconclusive}, overlap, release).Cells[0]
 	if j.Status != Worse || !strings.HasPrefix(j.Why[0], "seed 3:") || !strings.HasPrefix(j.Why[2], "seed 1:") {
 		t.Errorf("%s: %q", j.Status, j.Why)
 	}
@@ -171,7 +171,7 @@ func TestKnows(t *testing.T) {
 
 // The command beside a cell is that of the run that is told first, and of no run where the cell as a whole is told.
 func TestTheCommandBesideACell(t *testing.T) {
-	bad, good := failing(checker.Ownership, checker.Defect), Outcome{Status: Passed, Word: suite.Safe}
+	bad, good := failing(checker.Ownership, checker.Defect), RunResult{Status: Passed, Word: suite.Safe}
 	bad.Command, good.Command = "bad", "good"
 	if j := cellOf(t, "", passing(), bad).Cells[0]; j.Line() != "bad" {
 		t.Errorf("%q", j.Line())

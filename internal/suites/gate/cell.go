@@ -14,8 +14,8 @@ import (
 	"github.com/lockstorm/lockstorm/suite"
 )
 
-// Judged is what a cell came to.
-type Judged struct {
+// CellResult is what a cell came to.
+type CellResult struct {
 	Name      string                 `json:"name"`
 	Text      string                 `json:"text"`
 	Row       string                 `json:"row"`
@@ -23,7 +23,7 @@ type Judged struct {
 	Control   bool                   `json:"control,omitempty"`
 	Chosen    bool                   `json:"chosen,omitempty"` // its runs were chosen for what they show: by a search, or to be repeated
 	Status    Status                 `json:"status"`
-	Word      suite.Word             `json:"word,omitempty"` // the worst of its runs; empty: nobody can tell
+	Word      suite.Outcome          `json:"word,omitempty"` // the worst of its runs; empty: nobody can tell
 	Expected  suite.Expectation      `json:"expected"`
 	Failed    map[string]int         `json:"failed,omitempty"`    // required checks, and in how many runs
 	FailedAs  map[string]int         `json:"failed_as,omitempty"` // the same by check and class, as "ownership (defect)"
@@ -37,7 +37,7 @@ type Judged struct {
 	Figures   map[string]tally.Value `json:"figures,omitempty"`
 	NoneIn    float64                `json:"none_in,omitempty"` // the highest chance of a violation for an exposure, where there was none
 	Broken    []string               `json:"thresholds_missed,omitempty"`
-	Runs      []Outcome              `json:"runs,omitempty"`
+	Runs      []RunResult            `json:"runs,omitempty"`
 	Exposures int64                  `json:"exposures"`
 
 	remarks []remark
@@ -48,7 +48,7 @@ type remark struct {
 	status Status
 	why    string
 	of     []suite.Deviation
-	run    *Outcome // that it is about; nil: the cell
+	run    *RunResult // that it is about; nil: the cell
 }
 
 func (r remark) quoted() *Quoted {
@@ -60,13 +60,13 @@ func (r remark) quoted() *Quoted {
 
 // Line is the command that shows again what is told first of a cell that is not as expected, with its seed;
 // of a cell that is, the command of all its runs.
-func (j Judged) Line() string { return cmp.Or(j.Again, j.Command) }
+func (j CellResult) Line() string { return cmp.Or(j.Again, j.Command) }
 
 // Samples are what its runs measured that came to an answer.
-func (j Judged) Samples() []tally.Sample { return samples(j.Runs) }
+func (j CellResult) Samples() []tally.Sample { return samples(j.Runs) }
 
 // Sample is what one run measured.
-func (o Outcome) Sample() tally.Sample {
+func (o RunResult) Sample() tally.Sample {
 	s := tally.Sample{Stats: checker.Figures{}, Length: o.Length}
 	for name, v := range o.Stats {
 		s.Stats[name] = v
@@ -77,7 +77,7 @@ func (o Outcome) Sample() tally.Sample {
 	return s
 }
 
-func samples(runs []Outcome) (out []tally.Sample) {
+func samples(runs []RunResult) (out []tally.Sample) {
 	for _, o := range runs {
 		if o.Stats != nil && o.Status != Inconclusive {
 			out = append(out, o.Sample())
@@ -86,8 +86,8 @@ func samples(runs []Outcome) (out []tally.Sample) {
 	return out
 }
 
-func judgeCell(c plan.Cell, runs []Outcome, least int64) Judged {
-	j := Judged{
+func judgeCell(c plan.Cell, runs []RunResult, least int64) CellResult {
+	j := CellResult{
 		Name: c.Name, Text: c.Text, Row: c.Row, Column: c.Column, Control: c.Control, Chosen: c.Search != nil || c.Trial != nil, Expected: c.Expect, TTL: cmp.Or(c.Run.TTL, time.Second),
 		Command: CommandOf(c.Case), Runs: runs, Of: max(len(c.Seeds), len(runs)), Status: Expected,
 	}
@@ -103,14 +103,14 @@ func judgeCell(c plan.Cell, runs []Outcome, least int64) Judged {
 }
 
 // say adds a reason why the cell is not as expected.
-func (j *Judged) say(s Status, of []suite.Deviation, format string, args ...any) {
+func (j *CellResult) say(s Status, of []suite.Deviation, format string, args ...any) {
 	j.remarks = append(j.remarks, remark{status: s, why: fmt.Sprintf(format, args...), of: of})
 	j.Status = worst(j.Status, s)
 }
 
 // settle makes the status and the words of the remarks: those that made the status first, and among them by
 // the finding that they quote.
-func (j *Judged) settle() {
+func (j *CellResult) settle() {
 	slices.SortStableFunc(j.remarks, func(a, b remark) int {
 		return cmp.Or(cmp.Compare(slices.Index(order, a.status), slices.Index(order, b.status)), compareQuoted(a.quoted(), b.quoted()))
 	})
@@ -134,7 +134,7 @@ func (j *Judged) settle() {
 
 // runs gathers what the runs say: the worst word, and why they are not as expected. One that passes where a
 // violation is expected is no surprise as long as another seed shows what is wrong.
-func (j *Judged) runs(c plan.Cell) {
+func (j *CellResult) runs(c plan.Cell) {
 	for _, o := range j.Runs {
 		if o.Status == Expected {
 			j.AsIt++
@@ -145,7 +145,7 @@ func (j *Judged) runs(c plan.Cell) {
 	}
 	for _, o := range j.Runs {
 		if o.Word != "" && o.Status != Inconclusive {
-			j.Word = suite.Worse(j.Word, o.Word)
+			j.Word = suite.WorseOf(j.Word, o.Word)
 			j.fails(o)
 		}
 		status, of := o.Status, o.Deviates
@@ -164,7 +164,7 @@ func (j *Judged) runs(c plan.Cell) {
 	}
 }
 
-func seedsOf(runs []Outcome) int {
+func seedsOf(runs []RunResult) int {
 	seen := map[uint64]bool{}
 	for _, o := range runs {
 		seen[o.Seed] = true
@@ -173,7 +173,7 @@ func seedsOf(runs []Outcome) int {
 }
 
 // fails counts the required checks that fail, and by the classes of what they found.
-func (j *Judged) fails(o Outcome) {
+func (j *CellResult) fails(o RunResult) {
 	for name, c := range o.Checks {
 		if !c.Required || c.Verdict != checker.Fail {
 			continue
@@ -190,7 +190,7 @@ func (j *Judged) fails(o Outcome) {
 
 // figures are those that the runs measured. A cell of faults that never struck shows nothing, nor does one whose
 // clients never changed the data that they were to keep.
-func (j *Judged) figures(c plan.Cell, least int64) {
+func (j *CellResult) figures(c plan.Cell, least int64) {
 	all := j.Samples()
 	j.Figures = map[string]tally.Value{}
 	for _, f := range tally.Figures() {
@@ -219,7 +219,7 @@ func shows(c plan.Cell) bool {
 // judges reports whether a cell wants a verdict.
 func judges(c plan.Cell) bool { return !slices.Contains(c.Expect.Exit, harness.ExitUnknown) }
 
-func (j *Judged) thresholds(c plan.Cell) {
+func (j *CellResult) thresholds(c plan.Cell) {
 	all := j.Samples()
 	if len(all) == 0 {
 		return // what became of its runs says it
@@ -239,9 +239,9 @@ func (j *Judged) thresholds(c plan.Cell) {
 }
 
 // busyRun reports whether the host was busy in a run: its times say nothing of the lock then.
-func busyRun(o Outcome) bool { return o.Stats["host_busy_ns"] > int64(o.Length)/suite.HostBusy }
+func busyRun(o RunResult) bool { return o.Stats["host_busy_ns"] > int64(o.Length)/suite.HostBusy }
 
 // shown reports whether a cell came to an answer.
-func (j Judged) shown() bool {
+func (j CellResult) shown() bool {
 	return len(j.Runs) > 0 && !slices.Contains([]Status{Broken, Inconclusive, NotRun, Skipped}, j.Status)
 }

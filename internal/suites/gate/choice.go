@@ -12,7 +12,7 @@ import (
 )
 
 // choice asks of the cells which lock to choose.
-func (r *Results) choice() *answer.Answer {
+func (r *Results) choice() *answer.Ranking {
 	var cells []answer.Cell
 	for _, j := range r.Cells {
 		if j.Control || j.Chosen { // what was chosen says nothing of how often a lock fails
@@ -28,11 +28,11 @@ func (r *Results) choice() *answer.Answer {
 }
 
 // locks is the answer as reports render it.
-func locks(a *answer.Answer) *matrix.Answer {
+func locks(a *answer.Ranking) *matrix.Ranking {
 	if a == nil {
 		return nil
 	}
-	out := &matrix.Answer{Ranked: a.RankedBy, Columns: lockColumns}
+	out := &matrix.Ranking{Ranked: a.RankedBy, Columns: lockColumns}
 	for _, l := range a.Locks {
 		out.Locks = append(out.Locks, matrix.Lock{Group: l.Group, Title: title(l.Group, a.Groups), Name: l.Name, Sentence: l.Sentence, Values: []matrix.Value{
 			shownAs("violating.runs", l.Rate),

@@ -37,8 +37,8 @@ type Results struct {
 	Baseline    *Against          `json:"baseline,omitempty"`
 	Compare     bool              `json:"compare,omitempty"` // nothing is expected of its locks
 	Deviations  bool              `json:"deviations"`        // its cells say in what they deviate: earlier ones did not
-	Answer      *answer.Answer    `json:"answer,omitempty"`  // which lock: a row for each
-	Cells       []Judged          `json:"cells"`
+	Answer      *answer.Ranking   `json:"answer,omitempty"`  // which lock: a row for each
+	Cells       []CellResult      `json:"cells"`
 }
 
 // Again are the runs that were made more than once, each with its last attempt.
@@ -172,9 +172,9 @@ func (r *Results) conclude() {
 // the worse for it: merge asks for them all.
 func (r *Results) nothing() string {
 	switch {
-	case slices.ContainsFunc(r.Cells, func(j Judged) bool { return !j.Control && j.Status != Skipped }):
+	case slices.ContainsFunc(r.Cells, func(j CellResult) bool { return !j.Control && j.Status != Skipped }):
 		return ""
-	case slices.ContainsFunc(r.Cells, func(j Judged) bool { return !j.Control }):
+	case slices.ContainsFunc(r.Cells, func(j CellResult) bool { return !j.Control }):
 		return "nothing was judged: every cell (a lock under a fault) was skipped"
 	case len(r.Shards) == 1 && len(r.Lacks) == 0:
 		return ""

@@ -43,7 +43,7 @@ func TestStatusOf(t *testing.T) {
 	both := unknown()
 	both.Verdict, both.ExitCode = checker.Fail, 1 // a violation, and beside it something unknown
 	both.Checks[checker.MutualExclusion] = ended(checker.Defect).Checks[checker.MutualExclusion]
-	word := func(w suite.Word) suite.Expectation { return suite.Expectation{Outcome: w} }
+	word := func(w suite.Outcome) suite.Expectation { return suite.Expectation{Outcome: w} }
 	mx := func(v checker.Verdict) suite.Expectation {
 		return suite.Expectation{Verdicts: map[string]checker.Verdict{checker.MutualExclusion: v}}
 	}
@@ -112,7 +112,7 @@ func TestABusyHost(t *testing.T) {
 		r.TTL, r.Duration = 1e9, 10e9
 		r.Stats["host_busy_ns"], r.Stats["unplanned_stall_max_ns"] = c.busy, c.unplanned
 		got := excused(c.status, r)
-		if o := (&Outcome{Status: got, Host: byHost(got, r)}); got != c.want || o.Disturbed() != c.again {
+		if o := (&RunResult{Status: got, Host: byHost(got, r)}); got != c.want || o.Disturbed() != c.again {
 			t.Errorf("%+v: %s, once more: %v", c, got, o.Disturbed())
 		}
 	}
@@ -128,7 +128,7 @@ func TestNoFaultOnABusyHost(t *testing.T) {
 		r := ended(c.class)
 		r.TTL, r.Duration = 1e9, 10e9
 		r.Stats["host_busy_ns"], r.Stats["faults_effective"] = c.busy, c.effective
-		if o := (&Outcome{Status: Expected, Unstruck: unstruck(r)}); o.Disturbed() != c.want {
+		if o := (&RunResult{Status: Expected, Unstruck: unstruck(r)}); o.Disturbed() != c.want {
 			t.Errorf("%+v: once more: %v", c, o.Disturbed())
 		}
 	}
@@ -162,10 +162,10 @@ func fake(cells map[string][]Status) *Suite {
 			if status == NotRun {
 				continue
 			}
-			o := Outcome{Cell: name, Seed: seed, Status: status, Word: suite.Safe, Stats: checker.Figures{"grants": 100, "violations": 0}}
+			o := RunResult{Cell: name, Seed: seed, Status: status, Word: suite.Safe, Stats: checker.Figures{"grants": 100, "violations": 0}}
 			if status == Worse {
 				o.Exit, o.Word = 1, suite.Defect
-				o.Checks = map[string]Answer{checker.MutualExclusion: {Verdict: checker.Fail, Required: true, Certain: []checker.Class{checker.Defect}}}
+				o.Checks = map[string]CheckSummary{checker.MutualExclusion: {Verdict: checker.Fail, Required: true, Certain: []checker.Class{checker.Defect}}}
 				o.Deviates = []suite.Deviation{{Check: checker.MutualExclusion, Class: checker.Defect}}
 			}
 			s.Outcomes = append(s.Outcomes, o)
@@ -317,19 +317,19 @@ func TestOnlyWhatIsNoChance(t *testing.T) {
 // once what ran side by side.
 func TestWall(t *testing.T) {
 	t.Parallel()
-	at := func(began, took int) Outcome {
-		return Outcome{Began: time.Unix(int64(began), 0), Took: time.Duration(took) * time.Second}
+	at := func(began, took int) RunResult {
+		return RunResult{Began: time.Unix(int64(began), 0), Took: time.Duration(took) * time.Second}
 	}
 	for name, c := range map[string]struct {
 		shard string
-		runs  []Outcome
+		runs  []RunResult
 		want  time.Duration
 	}{
 		"none":          {},
-		"side by side":  {runs: []Outcome{at(10, 5), at(12, 2), at(11, 8)}, want: 9 * time.Second},
-		"a pause":       {runs: []Outcome{at(500, 3), at(10, 5)}, want: 8 * time.Second},
-		"shards":        {shard: "1/2 2/2", runs: []Outcome{at(10, 5)}},
-		"an old record": {runs: []Outcome{at(10, 5), {Took: time.Second}}},
+		"side by side":  {runs: []RunResult{at(10, 5), at(12, 2), at(11, 8)}, want: 9 * time.Second},
+		"a pause":       {runs: []RunResult{at(500, 3), at(10, 5)}, want: 8 * time.Second},
+		"shards":        {shard: "1/2 2/2", runs: []RunResult{at(10, 5)}},
+		"an old record": {runs: []RunResult{at(10, 5), {Took: time.Second}}},
 	} {
 		if got := (&Suite{Definition: Definition{Shard: c.shard}, Outcomes: c.runs}).wall(); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

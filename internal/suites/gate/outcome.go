@@ -11,8 +11,8 @@ import (
 	"github.com/lockstorm/lockstorm/suite"
 )
 
-// Answer is a check of a run in short.
-type Answer struct {
+// CheckSummary is a check of a run in short.
+type CheckSummary struct {
 	Verdict  checker.Verdict `json:"verdict"`
 	Required bool            `json:"required,omitempty"`
 	Classes  []string        `json:"classes,omitempty"`
@@ -23,31 +23,31 @@ type Answer struct {
 	Cause    string          `json:"cause,omitempty"` // of it
 }
 
-// Outcome is what came of one run of a cell.
-type Outcome struct {
-	Cell    string     `json:"cell"`
-	Seed    uint64     `json:"seed"`
-	Attempt int        `json:"attempt,omitempty"` // 0: the first
-	Status  Status     `json:"status"`
-	Word    suite.Word `json:"word,omitempty"` // the worst that it shows for certain
-	Exit    int        `json:"exit_code"`
-	Error   string     `json:"error,omitempty"`
-	Host    bool       `json:"host,omitempty"` // the host made it inconclusive
+// RunResult is what came of one run of a cell.
+type RunResult struct {
+	Cell    string        `json:"cell"`
+	Seed    uint64        `json:"seed"`
+	Attempt int           `json:"attempt,omitempty"` // 0: the first
+	Status  Status        `json:"status"`
+	Word    suite.Outcome `json:"word,omitempty"` // the worst that it shows for certain
+	Exit    int           `json:"exit_code"`
+	Error   string        `json:"error,omitempty"`
+	Host    bool          `json:"host,omitempty"` // the host made it inconclusive
 	// Unstruck: it came to what was expected, and none of its faults took effect, on a host that held it up.
-	Unstruck bool               `json:"unstruck,omitempty"`
-	Differs  []suite.Difference `json:"differs,omitempty"`
-	Deviates []suite.Deviation  `json:"deviates,omitempty"`
-	Quoted   *Quoted            `json:"quoted,omitempty"` // nil: no finding makes it other than expected
-	Checks   map[string]Answer  `json:"checks,omitempty"`
-	Stats    checker.Figures    `json:"stats,omitempty"`
-	Length   time.Duration      `json:"length_ns"` // of the workload
-	Began    time.Time          `json:"began"`
-	Took     time.Duration      `json:"took_ns"` // start-up, judging and all
-	Command  string             `json:"command"`
-	Servers  map[string]string  `json:"versions,omitempty"`
-	Provider string             `json:"provider,omitempty"` // of its servers: what auto chose, where nobody did
-	Dir      string             `json:"dir"`                // of the run, from the directory of the suite
-	Search   *Searched          `json:"search,omitempty"`   // that found the run; nil: it was made by itself
+	Unstruck bool                    `json:"unstruck,omitempty"`
+	Differs  []suite.Difference      `json:"differs,omitempty"`
+	Deviates []suite.Deviation       `json:"deviates,omitempty"`
+	Quoted   *Quoted                 `json:"quoted,omitempty"` // nil: no finding makes it other than expected
+	Checks   map[string]CheckSummary `json:"checks,omitempty"`
+	Stats    checker.Figures         `json:"stats,omitempty"`
+	Length   time.Duration           `json:"length_ns"` // of the workload
+	Began    time.Time               `json:"began"`
+	Took     time.Duration           `json:"took_ns"` // start-up, judging and all
+	Command  string                  `json:"command"`
+	Servers  map[string]string       `json:"versions,omitempty"`
+	Provider string                  `json:"provider,omitempty"` // of its servers: what auto chose, where nobody did
+	Dir      string                  `json:"dir"`                // of the run, from the directory of the suite
+	Search   *Searched               `json:"search,omitempty"`   // that found the run; nil: it was made by itself
 }
 
 // Quoted is the finding that is told of a run that is not as expected: the first of those that made it so.
@@ -117,8 +117,8 @@ func short(s string) string {
 
 // summarize keeps of results what tables and comparisons need. What differs from what is expected is known
 // already.
-func (o *Outcome) summarize(r *checker.Results, e suite.Expectation) {
-	o.Word, o.Stats, o.Servers, o.Provider, o.Checks = suite.WordOf(r), r.Stats, r.Versions, r.Provider, map[string]Answer{}
+func (o *RunResult) summarize(r *checker.Results, e suite.Expectation) {
+	o.Word, o.Stats, o.Servers, o.Provider, o.Checks = suite.WordOf(r), r.Stats, r.Versions, r.Provider, map[string]CheckSummary{}
 	for name, c := range r.Checks {
 		o.Checks[name] = answerOf(c)
 	}
@@ -129,8 +129,8 @@ func (o *Outcome) summarize(r *checker.Results, e suite.Expectation) {
 }
 
 // answerOf is a check in short.
-func answerOf(c checker.Result) Answer {
-	a := Answer{Verdict: c.Verdict, Required: c.Required, Reason: short(c.Reason)}
+func answerOf(c checker.Result) CheckSummary {
+	a := CheckSummary{Verdict: c.Verdict, Required: c.Required, Reason: short(c.Reason)}
 	for i, f := range slices.SortedStableFunc(slices.Values(c.Findings), checker.Rank) {
 		if i == 0 {
 			a.First = short(f.Message)
@@ -152,7 +152,7 @@ func answerOf(c checker.Result) Answer {
 }
 
 // Said is the status of a run, and why it is not as expected.
-func (o *Outcome) Said() string {
+func (o *RunResult) Said() string {
 	text := string(o.Status)
 	if why := o.why(); why != "" {
 		text += ": " + why
@@ -167,7 +167,7 @@ func (o *Outcome) Said() string {
 }
 
 // why says why a run is not as expected; empty where it is. It quotes the finding that makes it so.
-func (o *Outcome) why() string {
+func (o *RunResult) why() string {
 	switch {
 	case o.Status == Expected:
 		return ""
@@ -184,7 +184,7 @@ func (o *Outcome) why() string {
 }
 
 // unknown says why a run is inconclusive.
-func (o *Outcome) unknown() string {
+func (o *RunResult) unknown() string {
 	for _, name := range sortedKeys(o.Checks) {
 		if c := o.Checks[name]; c.Required && c.Verdict == checker.Unknown {
 			return name + ": " + c.Reason

@@ -23,19 +23,19 @@ type Runner struct {
 	MaxFailures int           // runs with violations that nobody expected, after which no more are begun; 0: all are made
 	Budget      time.Duration // after which no more are begun; 0: none
 	Resume      bool
-	Known       func(o *Outcome) bool // whether a baseline has it: it is no failure then; nil: there is none
-	Timings     *Timings              // of earlier suites; nil: none
+	Known       func(o *RunResult) bool // whether a baseline has it: it is no failure then; nil: there is none
+	Timings     *Timings                // of earlier suites; nil: none
 	// Progress is told of each run that begins and ends; it may be called at the same time.
-	Progress func(Event)
+	Progress func(Progress)
 }
 
-// Event is the beginning or the end of a run.
-type Event struct {
+// Progress is the beginning or the end of a run.
+type Progress struct {
 	Cell    plan.Cell
 	Seed    uint64
-	Outcome *Outcome // nil: it begins
-	Again   bool     // it will be made once more, when all others are done
-	Done    int      // runs that have ended
+	Outcome *RunResult // nil: it begins
+	Again   bool       // it will be made once more, when all others are done
+	Done    int        // runs that have ended
 	All     int
 	Left    time.Duration // until the end, as far as one can tell
 }
@@ -173,7 +173,7 @@ func (r *running) over() bool {
 
 // make makes a run; one that the host spoilt is put by, to be made again.
 func (r *running) make(ctx context.Context, j job) {
-	r.tell(Event{Cell: j.cell, Seed: j.seed})
+	r.tell(Progress{Cell: j.cell, Seed: j.seed})
 	o, err := r.one(ctx, j, j.nth)
 	switch {
 	case ctx.Err() != nil: // it says nothing
@@ -187,11 +187,11 @@ func (r *running) make(ctx context.Context, j job) {
 }
 
 // one makes one attempt, and stores what came of it.
-func (r *running) one(ctx context.Context, j job, attempt int) (*Outcome, error) {
+func (r *running) one(ctx context.Context, j job, attempt int) (*RunResult, error) {
 	return r.s.Attempt(ctx, r.Catalogue, j.cell, j.seed, attempt)
 }
 
-func (r *running) ended(j job, o *Outcome, spoilt bool) {
+func (r *running) ended(j job, o *RunResult, spoilt bool) {
 	r.mu.Lock()
 	r.s.Outcomes = append(r.s.Outcomes, *o)
 	once := spoilt && r.retries > 0 && (o.Status != Broken || !j.again) // what is missing twice is missing
@@ -214,11 +214,11 @@ func (r *running) ended(j job, o *Outcome, spoilt bool) {
 		}
 	}
 	r.mu.Unlock()
-	r.tell(Event{Cell: j.cell, Seed: j.seed, Outcome: o, Again: once})
+	r.tell(Progress{Cell: j.cell, Seed: j.seed, Outcome: o, Again: once})
 }
 
 // tell adds to an event how far the suite is.
-func (r *running) tell(e Event) {
+func (r *running) tell(e Progress) {
 	if r.Progress == nil {
 		return
 	}
@@ -259,7 +259,7 @@ func (r *Runner) Estimate(cells []plan.Cell) time.Duration {
 }
 
 // String is the event in a line.
-func (e Event) String() string {
+func (e Progress) String() string {
 	text := fmt.Sprintf("%s seed %d", e.Cell.Name, e.Seed)
 	if e.Outcome == nil {
 		return text

@@ -67,7 +67,7 @@ func TestASuite(t *testing.T) {
 	s := suiteOf(t, cells)
 	var mu sync.Mutex
 	begun, done := 0, 0
-	r := &Runner{Catalogue: harness.New(stores.All()...), Retry: 2, Progress: func(e Event) { // again where the host came between
+	r := &Runner{Catalogue: harness.New(stores.All()...), Retry: 2, Progress: func(e Progress) { // again where the host came between
 		mu.Lock()
 		defer mu.Unlock()
 		if e.Outcome == nil {
@@ -243,7 +243,7 @@ func TestResume(t *testing.T) {
 	s := suiteOf(t, cells)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	r := &Runner{Catalogue: harness.New(stores.All()...), Jobs: 1, Progress: func(e Event) {
+	r := &Runner{Catalogue: harness.New(stores.All()...), Jobs: 1, Progress: func(e Progress) {
 		if e.Outcome != nil && e.Done == 4 {
 			stop()
 		}
@@ -321,7 +321,7 @@ func TestRetry(t *testing.T) {
 	s := suiteOf(t, cells)
 	again, others, running, together := 0, len(cells), 0, 0 // others: runs whose first attempt has not ended
 	var mu sync.Mutex
-	r := &Runner{Catalogue: harness.New(stores.All()...), Retry: 2, Progress: func(e Event) {
+	r := &Runner{Catalogue: harness.New(stores.All()...), Retry: 2, Progress: func(e Progress) {
 		mu.Lock()
 		defer mu.Unlock()
 		if e.Outcome == nil {
@@ -344,7 +344,7 @@ func TestRetry(t *testing.T) {
 	if err := r.Run(t.Context(), s, cells); err != nil {
 		t.Fatal(err)
 	}
-	broken := slices.DeleteFunc(slices.Clone(s.Outcomes), func(o Outcome) bool { return o.Status != Broken })
+	broken := slices.DeleteFunc(slices.Clone(s.Outcomes), func(o RunResult) bool { return o.Status != Broken })
 	if len(broken) != 4 || again != 2 || broken[3].Attempt != 1 || broken[3].Exit != harness.ExitEnvironment {
 		t.Errorf("%d attempts, %d announced: %+v", len(broken), again, broken)
 	}

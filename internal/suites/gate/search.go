@@ -53,7 +53,7 @@ func (s *Searched) String() string {
 }
 
 // Found are the distinct violations that the searches of each cell found: each once, however many of them found it.
-func Found(all []Outcome) map[string][]string {
+func Found(all []RunResult) map[string][]string {
 	out := map[string][]string{}
 	for _, o := range all {
 		if o.Search == nil {
@@ -72,7 +72,7 @@ func Found(all []Outcome) map[string][]string {
 
 // wants reports whether an expectation can only be met by a violation.
 func wants(e suite.Expectation) bool {
-	return slices.Contains([]suite.Word{suite.Defect, suite.Blocks, suite.Violated}, e.Outcome) ||
+	return slices.Contains([]suite.Outcome{suite.Defect, suite.Blocks, suite.Violated}, e.Outcome) ||
 		slices.Contains(slices.Collect(maps.Values(e.Verdicts)), checker.Fail)
 }
 

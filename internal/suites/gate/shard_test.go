@@ -183,7 +183,7 @@ func TestCoverageIsOfTheWhole(t *testing.T) {
 		}
 		dirs = append(dirs, s.Dir)
 		for _, c := range part {
-			s.Outcomes = append(s.Outcomes, Outcome{Cell: c.Name, Seed: 1, Status: Expected, Word: suite.Safe, Stats: map[string]int64{"grants": 5, "faults_injected": 1, "faults_effective": 1}})
+			s.Outcomes = append(s.Outcomes, RunResult{Cell: c.Name, Seed: 1, Status: Expected, Word: suite.Safe, Stats: map[string]int64{"grants": 5, "faults_injected": 1, "faults_effective": 1}})
 		}
 		if r := judged(t, s); len(r.Lacks) > 0 || r.ExitCode != 0 {
 			t.Errorf("shard %d: exit %d: %s", n, r.ExitCode, r.Verdict)

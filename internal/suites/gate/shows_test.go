@@ -11,7 +11,7 @@ import (
 
 // Who gave the servers is said by runs, most of them first.
 func TestProviders(t *testing.T) {
-	r := &Results{Cells: []Judged{{Runs: []Outcome{{Provider: "container"}, {}}}, {Runs: []Outcome{{Provider: "process"}, {Provider: "process"}}}}}
+	r := &Results{Cells: []CellResult{{Runs: []RunResult{{Provider: "container"}, {}}}, {Runs: []RunResult{{Provider: "process"}, {Provider: "process"}}}}}
 	if got := r.Providers(); got != "process 2, container 1" {
 		t.Errorf("%q", got)
 	}
@@ -28,7 +28,7 @@ func TestDataThatNobodyChanged(t *testing.T) {
 	cells := withoutControls(expand(t, "axes: {backend: redis-lua, nemesis: none}\nexpect:\n  - outcome: any\n"))
 	for name, c := range map[string]struct {
 		stats checker.Figures
-		word  suite.Word
+		word  suite.Outcome
 		want  Status
 	}{
 		"no update":                  {checker.Figures{"grants": 100, "updates_acked": 0}, suite.Safe, Inconclusive},
@@ -37,7 +37,7 @@ func TestDataThatNobodyChanged(t *testing.T) {
 		"no update, and a violation": {checker.Figures{"grants": 100, "updates_acked": 0}, suite.Inherent, Expected},
 	} {
 		s := &Suite{Definition: Definition{Cells: Define(cells)}}
-		s.Outcomes = []Outcome{{Cell: cells[0].Name, Seed: cells[0].Seeds[0], Status: Expected, Word: c.word, Stats: c.stats}}
+		s.Outcomes = []RunResult{{Cell: cells[0].Name, Seed: cells[0].Seeds[0], Status: Expected, Word: c.word, Stats: c.stats}}
 		if got := judged(t, s).Cells[0]; got.Status != c.want {
 			t.Errorf("%s: %s: %v", name, got.Status, got.Why)
 		}
@@ -70,7 +70,7 @@ coverage: {nemeses: client-pause, exposures: 3}
 		s := &Suite{Definition: Definition{Required: file.Required(), Cells: Define(cells)}}
 		for _, cell := range cells {
 			for seed := uint64(1); seed <= 2; seed++ {
-				o := Outcome{Cell: cell.Name, Seed: seed, Status: Expected, Word: suite.Safe, Stats: checker.Figures{"grants": 100, "violations": 0}}
+				o := RunResult{Cell: cell.Name, Seed: seed, Status: Expected, Word: suite.Safe, Stats: checker.Figures{"grants": 100, "violations": 0}}
 				if cell.Column != "none" {
 					o.Stats = checker.Figures{"grants": 100, "violations": c.violations, "faults_injected": 3, "faults_effective": c.effective}
 				}

@@ -12,7 +12,7 @@ import (
 
 // Two suites side by side: what differs significantly stands open, the rest is folded, and nothing is left out.
 func TestSides(t *testing.T) {
-	many := func(o Outcome, p99 int64) (out []Outcome) {
+	many := func(o RunResult, p99 int64) (out []RunResult) {
 		for i := range 12 {
 			o.Stats = checker.Figures{"grants": 100, "violations": 0, "acquire_p99_ns": p99 + int64(i)*1000}
 			out = append(out, o)
@@ -52,7 +52,7 @@ func TestSides(t *testing.T) {
 
 // How often an outcome showed again is counted by the checks that failed.
 func TestRateOf(t *testing.T) {
-	runs := []Outcome{failing(checker.Ownership, checker.Defect), failing(checker.Ownership, checker.Inherent), failing(checker.Liveness, checker.Defect), passing()}
+	runs := []RunResult{failing(checker.Ownership, checker.Defect), failing(checker.Ownership, checker.Inherent), failing(checker.Liveness, checker.Defect), passing()}
 	for i, want := range []string{"failed in 2 of the 4 runs", "failed in 2 of the 4 runs", "failed in 1 of the 4 runs", "1 of the 4 runs"} {
 		if got := rateOf(runs, i); !strings.Contains(got, want) {
 			t.Errorf("run %d: %q, want %q", i, got, want)

@@ -102,7 +102,7 @@ func RunDir(cell string, seed uint64, attempt int) string {
 type Suite struct {
 	Definition
 
-	Outcomes []Outcome
+	Outcomes []RunResult
 	Missing  []string // cells that no part of it has
 	merged   bool     // it was put together, and what it lacks is missing
 	// Interrupted says that it was stopped; Dir that it is stored there.
@@ -151,7 +151,7 @@ func (s *Suite) loadRun(cell string, seed uint64) error {
 		if err != nil {
 			return err
 		}
-		var o Outcome
+		var o RunResult
 		if err := json.Unmarshal(b, &o); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
@@ -162,8 +162,8 @@ func (s *Suite) loadRun(cell string, seed uint64) error {
 
 // last are the outcomes of a cell that count, by seed: of each the last attempt, unless an earlier one was not disturbed and is
 // worse; of a cell that several machines have run those of all.
-func (s *Suite) last(cell string) []Outcome {
-	var out []Outcome
+func (s *Suite) last(cell string) []RunResult {
+	var out []RunResult
 	for _, o := range s.Outcomes {
 		if o.Cell != cell {
 			continue
@@ -184,18 +184,18 @@ func (s *Suite) last(cell string) []Outcome {
 		}
 		out = append(out, o)
 	}
-	slices.SortStableFunc(out, func(a, b Outcome) int { return cmp.Compare(a.Seed, b.Seed) })
+	slices.SortStableFunc(out, func(a, b RunResult) int { return cmp.Compare(a.Seed, b.Seed) })
 	return out
 }
 
 // wall is the time in which any attempt ran, however often the suite was stopped in between. Shards ran on
 // machines of their own: they have none together. Of runs that do not say when they began nobody knows it.
 func (s *Suite) wall() (sum time.Duration) {
-	if strings.Contains(s.Shard, " ") || slices.ContainsFunc(s.Outcomes, func(o Outcome) bool { return o.Began.IsZero() }) {
+	if strings.Contains(s.Shard, " ") || slices.ContainsFunc(s.Outcomes, func(o RunResult) bool { return o.Began.IsZero() }) {
 		return 0
 	}
 	runs := slices.Clone(s.Outcomes)
-	slices.SortFunc(runs, func(a, b Outcome) int { return a.Began.Compare(b.Began) })
+	slices.SortFunc(runs, func(a, b RunResult) int { return a.Began.Compare(b.Began) })
 	var until time.Time
 	for _, o := range runs {
 		begins, ends := o.Began, o.Began.Add(o.Took)

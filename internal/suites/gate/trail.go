@@ -30,7 +30,7 @@ func (s *Suite) trails() (err error) {
 }
 
 // rateOf says how many runs of a cell came to what run i came to.
-func rateOf(runs []Outcome, i int) string {
+func rateOf(runs []RunResult, i int) string {
 	if len(runs) < 2 {
 		return ""
 	}
@@ -47,7 +47,7 @@ func rateOf(runs []Outcome, i int) string {
 }
 
 // failedIn are the required checks that fail in a run, in order.
-func failedIn(o Outcome) (out []string) {
+func failedIn(o RunResult) (out []string) {
 	for _, name := range sortedKeys(o.Checks) {
 		if c := o.Checks[name]; c.Required && c.Verdict == checker.Fail {
 			out = append(out, name)

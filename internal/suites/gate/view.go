@@ -130,7 +130,7 @@ var kinds = map[Status]string{
 // weak is the highest chance of a violation that few exposures leave: above it a safe cell looks as weak as it is.
 const weak = 0.05
 
-func (j Judged) shownAs(runs, page string) matrix.Cell {
+func (j CellResult) shownAs(runs, page string) matrix.Cell {
 	c := matrix.Cell{
 		Name: j.Name, Text: j.Text, Row: j.Row, Column: j.Column, Control: j.Control, Status: string(j.Status), Kind: kinds[j.Status], Word: j.wordShown(),
 		Expected: Wanted(j.Expected), Rate: j.rate(), Why: j.Why, AsIt: j.AsIt, Of: j.Of, Values: map[string]matrix.Value{}, Command: j.Command, Again: j.Again,
@@ -178,7 +178,7 @@ func linkFrom(page, path string) string {
 }
 
 // wordShown is the word of the matrix.
-func (j Judged) wordShown() string {
+func (j CellResult) wordShown() string {
 	switch {
 	case j.Status == Skipped:
 		return "skipped"
@@ -190,7 +190,7 @@ func (j Judged) wordShown() string {
 
 // rate is the figure that says most of a cell in the matrix. Of a safe one it says how often it was put to
 // the test: overlaps that no check gates on are in the list of cells.
-func (j Judged) rate() string {
+func (j CellResult) rate() string {
 	if j.NoneIn > 0 {
 		return fmt.Sprintf("0 in %d (95 %% bound: %.2g %%)", j.Exposures, 100*j.NoneIn)
 	}

@@ -37,7 +37,7 @@ const maxCells = 5000
 
 // Cells expands the file. Everything that can be known without running is checked: the error names each
 // line that is wrong.
-func (f *File) Cells(b *suite.Book) ([]Cell, error) {
+func (f *File) Cells(b *suite.Collection) ([]Cell, error) {
 	x := &expansion{f: f, cat: b}
 	seeds, err := f.seedsOf(f.Seeds, []uint64{1})
 	x.complain(err)
@@ -84,7 +84,7 @@ func (f *File) Cells(b *suite.Book) ([]Cell, error) {
 // expansion is a file on its way to cells.
 type expansion struct {
 	f     *File
-	cat   *suite.Book
+	cat   *suite.Collection
 	seeds []uint64
 	cells []Cell
 	own   []ownRule
@@ -384,7 +384,7 @@ func matches(glob, word string) bool {
 }
 
 // controls are those that every suite carries.
-func controls(b *suite.Book) []Cell {
+func controls(b *suite.Collection) []Cell {
 	var out []Cell
 	for _, c := range suite.Controls() {
 		if _, err := b.Backends.Get(c.Run.Backend); err != nil || c.Run.Seed != 1 {

@@ -70,12 +70,12 @@ func (x *expansion) expect(r rule, c *Cell) {
 }
 
 // outcome reads the word of a cell.
-func (x *expansion) outcome(word string, c *Cell) (suite.Word, error) {
+func (x *expansion) outcome(word string, c *Cell) (suite.Outcome, error) {
 	if word != Documented {
-		if suite.Word(word).Doc() == "" {
+		if suite.Outcome(word).Doc() == "" {
 			return "", fmt.Errorf("unknown outcome %q: choose one of %v or %s", word, suite.Words(), Documented)
 		}
-		return suite.Word(word), nil
+		return suite.Outcome(word), nil
 	}
 	backend, _ := catalog.Split(c.Run.Backend)
 	if len(c.Run.Nemesis) != 1 {

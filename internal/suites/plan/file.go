@@ -121,7 +121,7 @@ const Stdin = "-"
 
 // Open reads a suite file, or a preset by its name; - is the standard input. A file of the name of a preset
 // goes first only with a path, as in ./ci.
-func Open(b *suite.Book, name string, stdin io.Reader) (*File, error) {
+func Open(b *suite.Collection, name string, stdin io.Reader) (*File, error) {
 	if text, ok := b.Presets[name]; ok {
 		return Read(name, text)
 	}

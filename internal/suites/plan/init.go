@@ -14,7 +14,7 @@ import (
 
 // Init is the file that `lockstorm init` writes: about the locks that a catalogue has beside those of
 // lockstorm, or, where it has none, about two of those.
-func Init(b *suite.Book, program string) ([]byte, error) {
+func Init(b *suite.Collection, program string) ([]byte, error) {
 	own := ownBackends(b.Catalogue)
 	if len(own) == 0 && len(b.First) == 0 {
 		return nil, errors.New("this program contains neither a lock of its own nor an example suite, so `init` cannot write a suite file")
@@ -63,7 +63,7 @@ func ownBackends(cat *harness.Catalogue) []string {
 }
 
 // bearsAll reports whether a fault can strike each of the backends.
-func bearsAll(b *suite.Book, backends []string, fault string) bool {
+func bearsAll(b *suite.Collection, backends []string, fault string) bool {
 	f, err := Read("init.yaml", fmt.Appendf(nil, "axes: {backend: [%s], nemesis: [%s]}\n", strings.Join(backends, ", "), fault))
 	if err != nil {
 		return false

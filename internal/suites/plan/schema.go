@@ -10,7 +10,7 @@ import (
 type object = map[string]any
 
 // Schema is the JSON schema of suite files, for editors: with the names of a catalogue.
-func Schema(cat *suite.Book) map[string]any {
+func Schema(cat *suite.Collection) map[string]any {
 	word := object{"type": []string{"string", "number", "integer", "boolean"}}
 	words := object{"anyOf": []any{word, object{"type": "array", "items": word, "minItems": 1}}}
 	var outcomes []string
