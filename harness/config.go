@@ -68,9 +68,10 @@ const (
 	easyClients = 10 // for each processor: more of them tick and ask less often
 	bornClients = 20 // for each processor: more of them hold each other up
 
-	// After its time and its recovery test a run has 30 s to end: it is cut after the first, and what must be undone has the second.
+	// After its time and the limit of its recovery test a run has 30 s to end: it is cut after the first of these, then its
+	// faults are undone, then its clients are killed. 6 s are for servers and links, which have limits of their own.
 	cutLimit  = 15 * time.Second
-	undoLimit = 5 * time.Second
+	undoLimit = 4 * time.Second
 	killLimit = 5 * time.Second
 
 	clientNice = 5 // by how much clients are nicer than the controller: many of them must not keep it from its work

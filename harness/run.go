@@ -11,6 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/harness/internal/control"
 	"github.com/lockstorm/lockstorm/harness/internal/watch"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/proc"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -40,17 +41,7 @@ func (o *Outcome) ExitCode() int {
 func drive(ctx context.Context, t *Trial, dir string, p *Progress, out *Outcome) (err error) {
 	s := newSession(t, dir, p)
 	finished := false
-	defer func() {
-		downErr := s.down(context.WithoutCancel(ctx))
-		if errors.Is(out.Trouble, errOutage) { // what could not be cleared there is told with it
-			out.Trouble, downErr = errors.Join(out.Trouble, downErr), nil
-		}
-		err = errors.Join(err, downErr)
-		err = errors.Join(err, s.closeLogs(finished && err == nil))
-		if err != nil && !errors.As(err, new(*Error)) {
-			err = environment(err)
-		}
-	}()
+	defer func() { err = s.over(context.WithoutCancel(ctx), finished, out, err) }()
 	if err := s.up(ctx); err != nil {
 		if ctx.Err() != nil {
 			return &Error{Code: ExitInterrupted, Err: errors.New("interrupted before the run began")}
@@ -60,9 +51,23 @@ func drive(ctx context.Context, t *Trial, dir string, p *Progress, out *Outcome)
 	running, lost := s.watchOutages(ctx)
 	finished, out.Trouble = s.inTime(running)
 	out.Trouble = errors.Join(lost.stop(), out.Trouble)
-	finished = finished && out.Trouble == nil
 	out.Interrupted = ctx.Err() != nil
 	return nil
+}
+
+// over ends what lives, and closes the logs: with an end, if the run was finished and nothing troubled it. err is why
+// there was no run.
+func (s *session) over(ctx context.Context, finished bool, out *Outcome, err error) error {
+	downErr := s.down(ctx)
+	if err == nil && (errors.Is(out.Trouble, errOutage) || errors.Is(downErr, proc.ErrAlive)) {
+		out.Trouble, downErr = errors.Join(out.Trouble, downErr), nil // it says nothing against what was recorded
+	}
+	err = errors.Join(err, downErr)
+	err = errors.Join(err, s.closeLogs(finished && out.Trouble == nil && err == nil))
+	if err != nil && !errors.As(err, new(*Error)) {
+		err = environment(err)
+	}
+	return err
 }
 
 // errCut says that a run did not end by itself in time. It proves nothing of the lock beyond violations.

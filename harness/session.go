@@ -213,7 +213,8 @@ func (s *session) deadServers() error {
 	return errors.Join(errs...)
 }
 
-// down ends everything that was started. It is safe to call at any time, once.
+// down ends everything that was started, and waits for nothing for long: what outlives SIGKILL is a [proc.ErrAlive].
+// It is safe to call at any time, once.
 func (s *session) down(ctx context.Context) error {
 	s.giveUp()
 	s.mu.Lock()
@@ -238,7 +239,12 @@ func (s *session) down(ctx context.Context) error {
 		errs = append(errs, s.register.Close())
 	}
 	if s.cluster != nil {
-		errs = append(errs, s.moveOut(ctx), s.cluster.Stop(ctx))
+		stopping, cancel := ctx, context.CancelFunc(func() {})
+		if !s.cutAt.IsZero() {
+			stopping, cancel = context.WithDeadline(ctx, s.cutAt.Add(undoLimit+killLimit)) // then they are killed
+		}
+		errs = append(errs, s.moveOut(ctx), s.cluster.Stop(stopping))
+		cancel()
 	}
 	errs = append(errs, closeProvider(s.provider))
 	errs = append(errs, s.net.Close())
