@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/proc"
@@ -75,5 +76,65 @@ func TestAClientThatOutlivesItsKill(t *testing.T) {
 	h, err := history.ReadFile(filepath.Join(cfg.Out, history.File))
 	if err != nil || h.Whole() || out.Results.Verdict != checker.Unknown {
 		t.Errorf("the record has an end: %v (%v); verdict %s", h.Whole(), err, out.Results.Verdict)
+	}
+}
+
+// stuckAfter is a backend whose clients get the lock some times, and then stay in an acquire for ever, whatever they are told.
+func stuckAfter(cat *Catalogue, backend string) backends.Spec {
+	spec, err := cat.Backends.Get(backend)
+	if err != nil {
+		panic(err)
+	}
+	open := spec.Open
+	spec.Name, spec.Doc = "stuck-"+backend, backend+" that does not come back"
+	spec.Open = func(ctx context.Context, env backends.Env) (backends.Locker, error) {
+		l, err := open(ctx, env)
+		return &stuckLock{Locker: l}, err
+	}
+	return spec
+}
+
+type stuckLock struct {
+	backends.Locker
+	acquired int
+}
+
+func (l *stuckLock) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	if l.acquired++; l.acquired > 5 {
+		select {}
+	}
+	return l.Locker.Acquire(ctx, req)
+}
+
+// A run that does not end by itself is cut: it is inconclusive and says why, unless what it recorded proves a violation.
+func TestARunIsCut(t *testing.T) {
+	t.Parallel()
+	for backend, want := range map[string]int{"stuck-file-flock": ExitUnknown, "stuck-none": ExitViolation} {
+		t.Run(backend, func(t *testing.T) {
+			t.Parallel()
+			cfg := shortConfig(t, backend)
+			cfg.Workload = "counter:hold=50ms"
+			trial, err := Resolve(testCatalogue(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bound := time.Duration(trial.run("", time.Time{}).LivenessBound)
+			trial.limits = limits{cut: 500*time.Millisecond - bound, undo: 500 * time.Millisecond, kill: endLimits.kill}
+			var final time.Time
+			out, err := trial.Run(t.Context(), cfg.Out, &Progress{Phase: func(name, _ string) {
+				if name == history.PhaseFinal {
+					final = time.Now()
+				}
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if notes := strings.Join(out.Results.Notes, "\n"); out.ExitCode() != want || !errors.Is(out.Trouble, errCut) || !strings.Contains(notes, errCut.Error()) {
+				t.Errorf("exit %d, want %d; trouble: %v; notes:\n%s", out.ExitCode(), want, out.Trouble, notes)
+			}
+			if took := time.Since(final); !final.IsZero() && took > stopLimit {
+				t.Errorf("it went on for %v after its recovery test had begun, although it was cut", took)
+			}
+		})
 	}
 }

@@ -76,13 +76,13 @@ var errCut = errors.New("lockstorm had to cut the run: the host was too busy to 
 // inTime is phases with an end: a run that is not over some seconds after its time and the limit of its recovery test is cut.
 func (s *session) inTime(ctx context.Context) (complete bool, err error) {
 	planned := s.r.Time + s.r.TTL/2 + time.Duration(s.run.LivenessBound)
-	s.cutAt = time.Now().Add(planned + cutLimit)
+	s.cutAt = time.Now().Add(planned + s.limits.cut)
 	ctx, cancel := context.WithDeadlineCause(ctx, s.cutAt, errCut)
 	defer cancel()
 	complete, err = s.phases(ctx)
 	if errors.Is(context.Cause(ctx), errCut) {
 		err = errors.Join(fmt.Errorf("%w (the workload and the recovery test may take %v, and it lasted for %v)",
-			errCut, planned.Round(time.Second), (planned+cutLimit).Round(time.Second)), err)
+			errCut, planned.Round(time.Second), (planned+s.limits.cut).Round(time.Second)), err)
 	}
 	return complete && err == nil, err
 }
@@ -106,7 +106,7 @@ func (s *session) phases(ctx context.Context) (complete bool, err error) {
 	wg.Go(func() { s.ticks(work, begun) })
 	runner := &nemesis.Runner{
 		Plan: s.plan, Faults: s.r.cat.Nemeses, World: world{s}, Rec: s.nemesisRec, Start: begun, Progress: s.progress.note,
-		Limit: s.cutAt.Add(undoLimit),
+		Limit: s.cutAt.Add(s.limits.undo),
 	}
 	healErr := runner.Run(work)
 	<-work.Done()
@@ -175,7 +175,7 @@ func (s *session) endAll(ctx context.Context, clients []*client) {
 	s.stopAll()
 	ending, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), stopLimit+2*requestTimeout(s.r.TTL))
 	defer cancelEnd()
-	ending, cancelCut := context.WithDeadline(ending, s.cutAt.Add(undoLimit))
+	ending, cancelCut := context.WithDeadline(ending, s.cutAt.Add(s.limits.undo))
 	defer cancelCut()
 	for _, c := range clients {
 		if c.Wait(ending) != nil && ending.Err() != nil {

@@ -36,7 +36,8 @@ type Trial struct {
 	// Versions are those with which a trial that was read was made; each run finds out its own.
 	Versions map[string]string `json:"versions"`
 
-	r *resolved
+	r      *resolved
+	limits limits // others than usual
 }
 
 // Resolve checks a configuration against a catalogue, completes it, and makes its plan.
