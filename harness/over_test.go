@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness/internal/control"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/proc"
 )
@@ -36,7 +37,7 @@ func began(t *testing.T, cfg Config) *lab {
 	if err := errors.Join(makeDirs(cfg.Out), s.openLogs()); err != nil {
 		t.Fatal(err)
 	}
-	return &lab{s, t}
+	return &lab{s, t, control.SendLimit}
 }
 
 // A client that outlives SIGKILL, as it may on a host that is too busy, is not waited for. Its run is judged: it is
@@ -45,14 +46,14 @@ func TestAClientThatOutlivesItsKill(t *testing.T) {
 	t.Parallel()
 	cfg := shortConfig(t, "redis-lua")
 	l := began(t, cfg)
-	c, _ := l.join("c1")
 	s := stuck{make(chan struct{}), make(chan struct{})}
 	cmd := exec.Command("sh", "-c", "echo; exec sleep 60")
 	cmd.Stdout = s
-	var err error
-	if c.Process, err = l.workers.Start("c1", cmd); err != nil {
+	p, err := l.workers.Start("c1", cmd)
+	if err != nil {
 		t.Fatal(err)
 	}
+	c, _ := l.join("c1", func(c *client) { c.Process = p })
 	<-s.written
 	l.retiring.Go(func() { l.retire(c) })
 
