@@ -3,14 +3,16 @@
 package adapters_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
 )
@@ -56,18 +58,43 @@ func TestPlanted(t *testing.T) {
 }
 
 // Two clients find the same holder dead: one that looks again before it takes over is right, and one that does not takes the lock from
-// the other.
+// the other. What is found of that names the fault that it came of.
 func TestTakeover(t *testing.T) {
+	paused := 0
 	for seed := range 10 {
 		faults := strings.Fields("--nemesis client-kill:at=before-write --nemesis client-pause:at=stale --clients 5 --time 8s --seed")
 		faults = append(faults, fmt.Sprint(seed+1))
 		if code, out := run(t, "python/pid_lock.py", faults...); code != harness.ExitPass && code != harness.ExitUnknown {
 			t.Errorf("seed %d: exit %d\n%s", seed+1, code, out)
 		}
-		if code, out := run(t, "python/blind_pidlock.py", faults...); code != harness.ExitViolation || !regexp.MustCompile(`FAIL +mutual-exclusion`).MatchString(out) {
-			t.Errorf("seed %d: blind: exit %d\n%s", seed+1, code, out)
+		dir := filepath.Join(t.TempDir(), "run")
+		code, out := run(t, "python/blind_pidlock.py", append(faults, "--out", dir)...)
+		r, err := harness.ReadResults(dir)
+		if err != nil || code != harness.ExitViolation || r.Checks[checker.MutualExclusion].Verdict != checker.Fail {
+			t.Errorf("seed %d: blind: exit %d, %v\n%s", seed+1, code, err, out)
+			continue
+		}
+		first, ofPause := takeovers(r.Checks[checker.MutualExclusion].Findings)
+		if first.CauseKind != checker.CauseFault || !strings.Contains(first.Cause, "client-") {
+			t.Errorf("seed %d: %s at %s; cause: %s (%s)\n%s", seed+1, first.Message, checker.Seconds(first.From), first.Cause, first.Lead, out)
+		}
+		if ofPause {
+			paused++
 		}
 	}
+	if t.Logf("%d of 10 runs show what came of a pause", paused); paused < 8 {
+		t.Errorf("only %d of 10 runs show what came of a pause at the point stale", paused)
+	}
+}
+
+// takeovers are the first finding, for which somebody must have died, and whether one is that of a client that was paused while it
+// took the lock over.
+func takeovers(findings []checker.Finding) (first checker.Finding, ofPause bool) {
+	first = slices.MinFunc(findings, func(a, b checker.Finding) int { return cmp.Compare(a.From, b.From) })
+	return first, slices.ContainsFunc(findings, func(f checker.Finding) bool {
+		return f.CauseKind == checker.CauseFault && strings.Contains(f.Cause, "client-pause") && strings.Contains(f.Cause, "reached the point stale") &&
+			strings.Contains(f.Lead, "took the lock over")
+	})
 }
 
 // controls are locks that are right: the reference, which needs no library for adapters, and one or two for each such library.

@@ -2,6 +2,7 @@ package adapters_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/cli"
 	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
 // asLockstorm is the variable by which this binary is the program.
@@ -69,11 +71,24 @@ func TestServersOfAnAdapter(t *testing.T) {
 	})
 }
 
-// An adapter, its server's program and the run are in folders with blanks. The controller is killed: what its server has
-// started in a session of its own ends, too.
+// An adapter, its server's program and the run are in folders with blanks. The controller is killed, SERVER_KILLS times: what
+// its server has started in a session of its own ends, too.
 func TestControllerOfServersIsKilled(t *testing.T) {
 	t.Parallel()
 	here := filepath.Join(t.TempDir(), "with a blank")
+	python := ownStore(t, here)
+	for n := range setting.Number(t, "SERVER_KILLS", 1) {
+		took := killsController(t, here, filepath.Join(here, fmt.Sprint("run ", n+1)), python)
+		if t.Failed() {
+			return
+		}
+		t.Logf("kill %d: nothing was left after %v", n+1, took.Round(time.Millisecond))
+	}
+}
+
+// ownStore writes an adapter and its server's program into a folder, and says where the adapters are that it imports.
+func ownStore(t *testing.T, here string) (python string) {
+	t.Helper()
 	for name, text := range map[string]string{
 		"my store": `#!/bin/sh
 setsid memcached -l 127.0.0.1 -p "$(cat "$1")" -U 0 -u nobody &
@@ -101,7 +116,12 @@ lockstorm.serve(Lock())
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(here, "run")
+	return python
+}
+
+// killsController kills a run once it has a grant, and says after how long nothing of it was left.
+func killsController(t *testing.T, here, dir, python string) time.Duration {
+	t.Helper()
 	cmd := exec.Command(os.Args[0], "run", "--backend", "exec:cmd="+filepath.Join(here, "my lock.py"), "--nemesis", "none",
 		"--clients", "2", "--time", "60s", "--seed", "1", "--out", dir)
 	cmd.Env = append(os.Environ(), asLockstorm+"=1", "ADAPTERS="+python)
@@ -117,14 +137,19 @@ lockstorm.serve(Lock())
 		}
 		return "no grant"
 	})
+	if live := strings.Join(in(t, here), ", "); !strings.Contains(live, " memcached -l ") {
+		t.Errorf("the server is not among the processes that live: %s", live)
+	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
+	killed := time.Now()
 	cmd.Wait() //nolint:errcheck // it was killed
-	await(t, 5*time.Second, func() string { return strings.Join(in(t, here), ", ") })
+	await(t, 5*time.Second-time.Since(killed), func() string { return strings.Join(in(t, here), ", ") })
 	if t.Failed() {
 		t.Log(out.String())
 	}
+	return time.Since(killed)
 }
 
 // await waits until nothing is said any more.

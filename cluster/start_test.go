@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -238,8 +240,28 @@ func TestAProgramThatSaysNoVersion(t *testing.T) {
 	t.Parallel()
 	r := one(func(r *cluster.Recipe) { r.Binary, r.Version = "sh", []string{"-c", "sleep 60 & sleep 60"} }).Nodes[0]
 	began := time.Now()
-	_, err := r.VersionLine()
+	_, err := r.VersionLine(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "did not end within") || time.Since(began) > 40*time.Second {
 		t.Errorf("after %v: %v", time.Since(began), err)
+	}
+}
+
+// Nobody waits for a version once the context has ended.
+func TestAVersionIsInterrupted(t *testing.T) {
+	t.Parallel()
+	asked := filepath.Join(t.TempDir(), "asked")
+	if err := syscall.Mkfifo(asked, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := one(func(r *cluster.Recipe) {
+		r.Binary, r.Version = "sh", []string{"-c", "echo >" + asked + "; exec sleep 60"}
+	}).Nodes[0]
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		os.ReadFile(asked) //nolint:errcheck // it waits until somebody writes
+		cancel()
+	}()
+	if _, err := r.VersionLine(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("it ends with %v", err)
 	}
 }

@@ -17,7 +17,7 @@ func (p Process) template(ctx context.Context, r Recipe) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	version, err := r.VersionLine()
+	version, err := r.VersionLine(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -27,7 +27,7 @@ type program struct {
 
 // VersionLine is the first line that the binary prints of its version. A program that has not changed is asked once: a JVM takes a
 // second to say it, and a suite asks for every run.
-func (r Recipe) VersionLine() (string, error) {
+func (r Recipe) VersionLine(ctx context.Context) (string, error) {
 	path, err := r.Find()
 	if err != nil {
 		return "", err
@@ -39,23 +39,26 @@ func (r Recipe) VersionLine() (string, error) {
 	if line, known := told.Load(key); known {
 		return line.(string), nil
 	}
-	line, err := r.askVersion(path)
+	line, err := r.askVersion(ctx, path)
 	if err == nil {
 		told.Store(key, line)
 	}
 	return line, err
 }
 
-func (r Recipe) askVersion(path string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), versionTimeout)
+func (r Recipe) askVersion(ctx context.Context, path string) (string, error) {
+	asking, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, r.Version...)
+	cmd := exec.CommandContext(asking, path, r.Version...)
 	cmd.Env, cmd.WaitDelay = r.environ(), time.Second // its own children may keep its output open
 	runtime.LockOSThread()                            // on whose death the kernel kills it
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.Output()
 	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if asking.Err() != nil {
 		return "", fmt.Errorf("the command %s %s, which prints the server's version, did not end within %v: check whether %s is the right program", r.Binary, strings.Join(r.Version, " "), versionTimeout, path)
 	}
 	if err != nil {

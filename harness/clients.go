@@ -25,9 +25,14 @@ func (s *session) enlist(c *client) {
 	slices.SortFunc(s.clients, func(a, b *client) int { return cmp.Compare(a.index, b.index) })
 }
 
-// retire waits for the end of a client, and forgets one that a fault has killed: nothing of it stays in memory.
+// retire waits for the end of a client, or of the run, and forgets one that a fault has killed: nothing of it stays in
+// memory.
 func (s *session) retire(c *client) {
-	<-c.Done()
+	select {
+	case <-c.Done():
+	case <-s.hopeless.Done():
+		return
+	}
 	if c.killed.Load() {
 		s.forget(c)
 	}

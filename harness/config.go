@@ -68,15 +68,20 @@ const (
 	easyClients = 10 // for each processor: more of them tick and ask less often
 	bornClients = 20 // for each processor: more of them hold each other up
 
-	// After its time and its recovery test a run has 30 s to end: it is cut after the first, and what must be undone has the second.
-	cutLimit  = 15 * time.Second
-	undoLimit = 5 * time.Second
-	killLimit = 5 * time.Second
-
 	clientNice = 5 // by how much clients are nicer than the controller: many of them must not keep it from its work
 
 	lastSection = 10 * time.Millisecond // what a section without holding takes, generously
 )
+
+// limits are what a run may take after its time and the limit of its recovery test.
+type limits struct {
+	cut  time.Duration // then it is cut
+	undo time.Duration // then its faults are undone
+	kill time.Duration // then its clients are killed
+}
+
+// endLimits leave 6 of 30 s for servers and links, which have limits of their own.
+var endLimits = limits{cut: 15 * time.Second, undo: 4 * time.Second, kill: 5 * time.Second}
 
 // retryLimit is the longest pause of a waiting acquire between two tries.
 func retryLimit(ttl time.Duration) time.Duration { return ttl / 50 }

@@ -19,7 +19,8 @@ import (
 // lab is a session without processes: each client is its end of a control channel, and a log.
 type lab struct {
 	*session
-	t *testing.T
+	t     *testing.T
+	limit time.Duration // of what clients are told
 }
 
 func newLab(t *testing.T) *lab {
@@ -27,11 +28,11 @@ func newLab(t *testing.T) *lab {
 	s := &session{clock: history.NewClock(), tail: newTail(true), dir: t.TempDir()}
 	s.points = newLookout(s.living)
 	t.Cleanup(s.tail.close)
-	return &lab{s, t}
+	return &lab{s, t, control.SendLimit}
 }
 
-// join adds a client, and returns its end of the channel.
-func (l *lab) join(name string) (*client, *control.Channel) {
+// join adds a client, changed before it is listened to, and returns its end of the channel.
+func (l *lab) join(name string, change ...func(*client)) (*client, *control.Channel) {
 	l.t.Helper()
 	ours, theirs, err := control.SocketPair()
 	if err != nil {
@@ -42,9 +43,12 @@ func (l *lab) join(name string) (*client, *control.Channel) {
 		l.t.Fatal(err)
 	}
 	c := &client{
-		Process: &proc.Process{Name: name}, name: name, ch: ours, out: control.NewOutbox(ours, control.SendLimit), tail: l.tail,
+		Process: &proc.Process{Name: name}, name: name, ch: ours, out: control.NewOutbox(ours, l.limit), tail: l.tail,
 		onHit: l.points.reached, onFail: func() {}, errPath: filepath.Join(l.dir, name+".stderr"),
 		ready: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
+	}
+	for _, f := range change {
+		f(c)
 	}
 	go c.listen()
 	l.enlist(c)

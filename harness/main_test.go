@@ -43,7 +43,7 @@ func testCatalogue() *Catalogue {
 		l, err := open(ctx, env)
 		return &badLine{Locker: l, env: env}, err
 	}
-	cat.Backends.Add(spec)
+	cat.Backends.Add(spec, stuckAfter(cat, "none"), stuckAfter(cat, "file-flock"))
 	cat.Backends.Add(modelSpecs()...)
 	cat.Workloads.Add(modelWorkloads()...)
 	return cat

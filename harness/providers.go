@@ -197,41 +197,12 @@ func closeProvider(p cluster.Provider) error {
 	return nil
 }
 
-// fetch gets what the provider has to fetch before servers are started, and has the record say what it
-// is.
-func (s *session) fetch(ctx context.Context, provider cluster.Provider) error {
-	v, ok := provider.(cluster.Versioner)
-	if !ok {
-		return nil
-	}
-	found, err := v.Versions(ctx, s.r.topology)
-	if err != nil {
+// fetch gets what the provider has to fetch before servers are started, and has the record say what takes part.
+func (s *session) fetch(ctx context.Context, provider cluster.Provider) (err error) {
+	t := *s.trial // others may run it, too
+	if t.Versions, err = s.r.versions(ctx, provider); err != nil {
 		return err
 	}
-	t := *s.trial // others may run it, too
-	t.Versions = maps.Clone(t.Versions)
-	maps.Copy(t.Versions, found)
 	s.trial = &t
 	return t.WriteFile(filepath.Join(s.dir, TrialFile))
-}
-
-// versionsLimit is for the answers of all servers that are asked for their versions before a run.
-const versionsLimit = 10 * time.Second
-
-// askVersions is what a provider that says itself what it starts would start now, as far as that is
-// here.
-func askVersions(p cluster.Provider, t cluster.Topology) (found map[string]string, err error) {
-	v, ok := p.(cluster.Versioner)
-	if !ok {
-		return nil, errors.ErrUnsupported
-	}
-	if f, ok := p.(cluster.Fetcher); ok {
-		if err := f.Here(t); err != nil {
-			return nil, err
-		}
-	}
-	defer func() { err = errors.Join(err, closeProvider(p)) }()
-	ctx, cancel := context.WithTimeout(context.Background(), versionsLimit)
-	defer cancel()
-	return v.Versions(ctx, t)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/harness/internal/control"
 	"github.com/lockstorm/lockstorm/harness/internal/watch"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/proc"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -40,17 +41,7 @@ func (o *Outcome) ExitCode() int {
 func drive(ctx context.Context, t *Trial, dir string, p *Progress, out *Outcome) (err error) {
 	s := newSession(t, dir, p)
 	finished := false
-	defer func() {
-		downErr := s.down(context.WithoutCancel(ctx))
-		if errors.Is(out.Trouble, errOutage) { // what could not be cleared there is told with it
-			out.Trouble, downErr = errors.Join(out.Trouble, downErr), nil
-		}
-		err = errors.Join(err, downErr)
-		err = errors.Join(err, s.closeLogs(finished && err == nil))
-		if err != nil && !errors.As(err, new(*Error)) {
-			err = environment(err)
-		}
-	}()
+	defer func() { err = s.over(context.WithoutCancel(ctx), finished, out, err) }()
 	if err := s.up(ctx); err != nil {
 		if ctx.Err() != nil {
 			return &Error{Code: ExitInterrupted, Err: errors.New("interrupted before the run began")}
@@ -60,9 +51,23 @@ func drive(ctx context.Context, t *Trial, dir string, p *Progress, out *Outcome)
 	running, lost := s.watchOutages(ctx)
 	finished, out.Trouble = s.inTime(running)
 	out.Trouble = errors.Join(lost.stop(), out.Trouble)
-	finished = finished && out.Trouble == nil
 	out.Interrupted = ctx.Err() != nil
 	return nil
+}
+
+// over ends what lives, and closes the logs: with an end, if the run was finished and nothing troubled it. err is why
+// there was no run.
+func (s *session) over(ctx context.Context, finished bool, out *Outcome, err error) error {
+	downErr := s.down(ctx)
+	if err == nil && (errors.Is(out.Trouble, errOutage) || errors.Is(downErr, proc.ErrAlive)) {
+		out.Trouble, downErr = errors.Join(out.Trouble, downErr), nil // it says nothing against what was recorded
+	}
+	err = errors.Join(err, downErr)
+	err = errors.Join(err, s.closeLogs(finished && out.Trouble == nil && err == nil))
+	if err != nil && !errors.As(err, new(*Error)) {
+		err = environment(err)
+	}
+	return err
 }
 
 // errCut says that a run did not end by itself in time. It proves nothing of the lock beyond violations.
@@ -71,13 +76,13 @@ var errCut = errors.New("lockstorm had to cut the run: the host was too busy to 
 // inTime is phases with an end: a run that is not over some seconds after its time and the limit of its recovery test is cut.
 func (s *session) inTime(ctx context.Context) (complete bool, err error) {
 	planned := s.r.Time + s.r.TTL/2 + time.Duration(s.run.LivenessBound)
-	s.cutAt = time.Now().Add(planned + cutLimit)
+	s.cutAt = time.Now().Add(planned + s.limits.cut)
 	ctx, cancel := context.WithDeadlineCause(ctx, s.cutAt, errCut)
 	defer cancel()
 	complete, err = s.phases(ctx)
 	if errors.Is(context.Cause(ctx), errCut) {
 		err = errors.Join(fmt.Errorf("%w (the workload and the recovery test may take %v, and it lasted for %v)",
-			errCut, planned.Round(time.Second), (planned+cutLimit).Round(time.Second)), err)
+			errCut, planned.Round(time.Second), (planned+s.limits.cut).Round(time.Second)), err)
 	}
 	return complete && err == nil, err
 }
@@ -101,7 +106,7 @@ func (s *session) phases(ctx context.Context) (complete bool, err error) {
 	wg.Go(func() { s.ticks(work, begun) })
 	runner := &nemesis.Runner{
 		Plan: s.plan, Faults: s.r.cat.Nemeses, World: world{s}, Rec: s.nemesisRec, Start: begun, Progress: s.progress.note,
-		Limit: s.cutAt.Add(undoLimit),
+		Limit: s.cutAt.Add(s.limits.undo),
 	}
 	healErr := runner.Run(work)
 	<-work.Done()
@@ -170,7 +175,7 @@ func (s *session) endAll(ctx context.Context, clients []*client) {
 	s.stopAll()
 	ending, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), stopLimit+2*requestTimeout(s.r.TTL))
 	defer cancelEnd()
-	ending, cancelCut := context.WithDeadline(ending, s.cutAt.Add(undoLimit))
+	ending, cancelCut := context.WithDeadline(ending, s.cutAt.Add(s.limits.undo))
 	defer cancelCut()
 	for _, c := range clients {
 		if c.Wait(ending) != nil && ending.Err() != nil {

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +49,8 @@ type session struct {
 	lastClient int64
 	retiring   sync.WaitGroup
 
-	cutAt time.Time // when the run is cut
+	limits limits
+	cutAt  time.Time // when the run is cut
 
 	hopeless context.Context // ends when a client cannot go on
 	giveUp   context.CancelFunc
@@ -57,6 +59,7 @@ type session struct {
 func newSession(t *Trial, dir string, p *Progress) *session {
 	s := &session{
 		r: t.r, trial: t, plan: t.Plan, dir: dir, progress: p, clock: history.NewClock(), starter: proc.NewStarter(), workers: proc.NewNicer(clientNice), net: link.New(), tail: newTail(!t.r.backend.Model.Shares()),
+		limits: cmp.Or(t.limits, endLimits),
 	}
 	s.hopeless, s.giveUp = context.WithCancel(context.Background())
 	s.points = newLookout(s.living)
@@ -213,13 +216,14 @@ func (s *session) deadServers() error {
 	return errors.Join(errs...)
 }
 
-// down ends everything that was started. It is safe to call at any time, once.
+// down ends everything that was started, and waits for nothing for long: what outlives SIGKILL is a [proc.ErrAlive].
+// It is safe to call at any time, once.
 func (s *session) down(ctx context.Context) error {
 	s.giveUp()
 	s.mu.Lock()
 	clients := slices.Clone(s.clients)
 	s.mu.Unlock()
-	killing, cancel := context.WithTimeout(ctx, killLimit)
+	killing, cancel := context.WithTimeout(ctx, s.limits.kill)
 	defer cancel()
 	ends := make([]error, len(clients))
 	var wg sync.WaitGroup
@@ -238,7 +242,12 @@ func (s *session) down(ctx context.Context) error {
 		errs = append(errs, s.register.Close())
 	}
 	if s.cluster != nil {
-		errs = append(errs, s.moveOut(ctx), s.cluster.Stop(ctx))
+		stopping, cancel := ctx, context.CancelFunc(func() {})
+		if !s.cutAt.IsZero() {
+			stopping, cancel = context.WithDeadline(ctx, s.cutAt.Add(s.limits.undo+s.limits.kill)) // then they are killed
+		}
+		errs = append(errs, s.moveOut(ctx), s.cluster.Stop(stopping))
+		cancel()
 	}
 	errs = append(errs, closeProvider(s.provider))
 	errs = append(errs, s.net.Close())

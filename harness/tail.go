@@ -47,7 +47,7 @@ func (g *grants) after(not string, moment int64) bool {
 // stay is a hold as its client's log tells it so far.
 type stay struct {
 	deadline int64   // until when its client believes in it; Forever: it does not go by a deadline
-	met      []int64 // when others were granted the lock meanwhile, as far as is known yet
+	met      []int64 // when others were granted the lock before that, as far as is known yet
 }
 
 type tailFile struct {
@@ -149,7 +149,7 @@ func (t *tail) enter(client string, e *history.Event) {
 	}
 	own := &stay{deadline: e.Deadline.Or(history.Forever)}
 	for other, hold := range t.holding[e.Lock] {
-		if other != client {
+		if other != client && e.Time < hold.deadline {
 			hold.met = append(hold.met, e.Time)
 		}
 	}
@@ -164,7 +164,7 @@ func (t *tail) leave(client string, e *history.Event) {
 	}
 	delete(t.holding[e.Lock], client)
 	for _, at := range hold.met {
-		if at < min(e.Time, hold.deadline) {
+		if at < e.Time {
 			t.seen.Overlaps++
 		}
 	}

@@ -1,17 +1,14 @@
 package harness
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -33,27 +30,19 @@ const TrialSchema = 1
 //	Config -> Resolve -> Trial (trial.json) -> Run -> Outcome
 //	             replay: ReadTrial --^
 type Trial struct {
-	Schema   int               `json:"schema"`
-	Config   Config            `json:"config"` // complete: nothing in it is left to be chosen
-	Plan     *nemesis.Plan     `json:"plan"`
+	Schema int           `json:"schema"`
+	Config Config        `json:"config"` // complete: nothing in it is left to be chosen
+	Plan   *nemesis.Plan `json:"plan"`
+	// Versions are those with which a trial that was read was made; each run finds out its own.
 	Versions map[string]string `json:"versions"`
 
-	r    *resolved
-	made map[string]string // the versions with which one that was read was made
+	r      *resolved
+	limits limits // others than usual
 }
 
 // Resolve checks a configuration against a catalogue, completes it, and makes its plan.
-// Nothing is started. The error, if any, is an [Error].
+// Nothing is started, and no server is asked. The error, if any, is an [Error].
 func Resolve(cat *Catalogue, cfg Config) (*Trial, error) {
-	t, err := resolve(cat, cfg)
-	if err == nil {
-		t.Versions = versions(t.r)
-	}
-	return t, err
-}
-
-// resolve is Resolve without the versions, for which every server is asked.
-func resolve(cat *Catalogue, cfg Config) (*Trial, error) {
 	if err := renamed(cat, cfg); err != nil {
 		return nil, usage(err)
 	}
@@ -135,7 +124,7 @@ func ParseTrial(cat *Catalogue, path string, b []byte, version string) (*Trial, 
 	}
 	t, err := newTrial(r, saved.Plan)
 	if err == nil {
-		t.Versions, t.made = versions(r), saved.Versions
+		t.Versions = saved.Versions
 	}
 	return t, err
 }
@@ -157,22 +146,7 @@ func Revise(cat *Catalogue, cfg Config, plan *nemesis.Plan) (*Trial, error) {
 	if err := plan.Check(cat.Nemeses, r.input()); err != nil {
 		return nil, usage(err)
 	}
-	t, err := newTrial(r, plan)
-	if err == nil {
-		t.Versions = versions(r)
-	}
-	return t, err
-}
-
-// Differs says which versions a trial that was read was made with, where they are others than
-// those of this host now.
-func (t *Trial) Differs() (out []string) {
-	for _, name := range slices.Sorted(maps.Keys(t.made)) {
-		if now := t.Versions[name]; now != t.made[name] && t.made[name] != "" {
-			out = append(out, fmt.Sprintf("the outcome may differ, because the version of %s has changed: %s in the saved run, but %s now", name, t.made[name], cmp.Or(now, "missing")))
-		}
-	}
-	return out
+	return newTrial(r, plan)
 }
 
 // Crowd says that this host has too few processors for the clients of the trial; empty: it has enough.
@@ -234,7 +208,7 @@ func Run(ctx context.Context, cat *Catalogue, cfg Config, p *Progress) (*Outcome
 // Check resolves a configuration without running it: unknown names and impossible
 // combinations are [Error] values with the exit code for wrong usage.
 func Check(cat *Catalogue, cfg Config) error {
-	_, err := resolve(cat, cfg)
+	_, err := Resolve(cat, cfg)
 	return err
 }
 

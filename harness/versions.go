@@ -1,30 +1,69 @@
 package harness
 
 import (
+	"cmp"
+	"context"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"time"
 
 	"github.com/lockstorm/lockstorm/cluster"
 )
 
-// versions says what takes part, as far as it can be known before anything is fetched.
-func versions(r *resolved) map[string]string {
+// versions says what takes part in a run of the provider, which fetches what is missing for that where it is a
+// [cluster.Versioner]. With an error it says what is known without its servers.
+func (r *resolved) versions(ctx context.Context, p cluster.Provider) (map[string]string, error) {
 	v := map[string]string{"lockstorm": r.Version, "go": runtime.Version()}
 	maps.Copy(v, r.backend.Versions)
-	if found, err := askVersions(r.provider, r.topology); err == nil {
+	if p, ok := p.(cluster.Versioner); ok {
+		found, err := p.Versions(ctx, r.topology)
 		maps.Copy(v, found)
-		return v
+		return v, err
 	}
 	for _, n := range r.topology.Nodes {
 		switch {
-		case r.provider.Name() == cluster.EmbeddedName:
+		case p.Name() == cluster.EmbeddedName:
 			v["server"] = n.EmbeddedVersion
-		case r.provider.Name() == cluster.ProcessName && v[filepath.Base(n.Binary)] == "" && len(n.Version) > 0:
-			if text, err := n.VersionLine(); err == nil {
+		case p.Name() == cluster.ProcessName && v[filepath.Base(n.Binary)] == "" && len(n.Version) > 0:
+			if text, err := n.VersionLine(ctx); err == nil {
 				v[filepath.Base(n.Binary)] = text
 			}
 		}
 	}
+	return v, ctx.Err()
+}
+
+// versionsLimit is for the answers of all servers that are asked for their versions although no run is made.
+const versionsLimit = 10 * time.Second
+
+// versionsHere are the versions of a run that would be made now. Nothing is fetched for them: servers that cannot be
+// asked are left out.
+func (r *resolved) versionsHere(ctx context.Context) map[string]string {
+	ctx, cancel := context.WithTimeout(ctx, versionsLimit)
+	defer cancel()
+	p := r.provider
+	if f, ok := p.(cluster.Fetcher); ok && f.Here(r.topology) != nil {
+		p = cluster.NoContainers{}
+	}
+	defer closeProvider(p)     //nolint:errcheck // nothing was started
+	v, _ := r.versions(ctx, p) // what cannot be asked is missing
 	return v
+}
+
+// Differs says which versions a trial that was read was made with, where they are others than those of this host
+// now: its servers are asked. It says nothing once ctx has ended.
+func (t *Trial) Differs(ctx context.Context) (out []string) {
+	here := t.r.versionsHere(ctx)
+	if ctx.Err() != nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Versions)) {
+		if was, now := t.Versions[name], here[name]; now != was && was != "" {
+			out = append(out, fmt.Sprintf("the outcome may differ, because the version of %s has changed: %s in the saved run, but %s now", name, was, cmp.Or(now, "missing")))
+		}
+	}
+	return out
 }

@@ -98,7 +98,7 @@ func Kept(t testing.TB, cat *harness.Catalogue, path string, want suite.Expectat
 	if err != nil {
 		t.Fatalf("lockstormtest: %v", err)
 	}
-	for _, d := range kept.Differs() {
+	for _, d := range kept.Differs(t.Context()) {
 		t.Logf("lockstormtest: note: %s", d)
 	}
 	j := &judge{t: t, cat: cat, cfg: kept.Config, want: want, options: defaults(), kept: kept}

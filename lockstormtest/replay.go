@@ -33,7 +33,7 @@ func (j *judge) saved() *harness.Trial {
 		j.t.Logf("lockstormtest: the run in %s has another configuration than this test, so lockstorm makes a new run with the configuration of the test: %s", dir, j.cfg.Line())
 		return nil
 	}
-	for _, d := range saved.Differs() {
+	for _, d := range saved.Differs(j.t.Context()) {
 		j.t.Logf("lockstormtest: note: %s", d)
 	}
 	return saved

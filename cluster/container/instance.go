@@ -110,7 +110,7 @@ func (i *instance) Kill(ctx context.Context) error {
 		i.p.remove(i.d, i.c.id)
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("container %s is still running after SIGKILL: %w", i.c.name, ctx.Err())
+		return fmt.Errorf("container %s %w: %w", i.c.name, proc.ErrAlive, ctx.Err())
 	}
 }
 
@@ -131,6 +131,8 @@ func (i *instance) Terminate(ctx context.Context) error {
 		i.p.remove(i.d, i.c.id)
 		return nil
 	case <-ctx.Done():
-		return i.Kill(context.WithoutCancel(ctx))
+		killing, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
+		defer cancel()
+		return i.Kill(killing)
 	}
 }

@@ -106,7 +106,7 @@ func (a *App) doctor(ctx context.Context, asJSON bool) error {
 	var all []usable
 	code := harness.ExitPass
 	for _, t := range a.cat.Topologies.All() {
-		u := examine(a.cat, t)
+		u := examine(ctx, a.cat, t)
 		if u.Chosen == "" {
 			code = harness.ExitEnvironment
 		}
@@ -174,7 +174,7 @@ func clocks() usable {
 	return u
 }
 
-func examine(cat *harness.Catalogue, t cluster.Topology) usable {
+func examine(ctx context.Context, cat *harness.Catalogue, t cluster.Topology) usable {
 	u := usable{Topology: t.Name, Versions: map[string]string{}}
 	if len(t.Nodes) == 0 {
 		u.Chosen = "needs no server"
@@ -196,7 +196,7 @@ func examine(cat *harness.Catalogue, t cluster.Topology) usable {
 		return u
 	}
 	for _, n := range t.Nodes {
-		if v, err := n.VersionLine(); err == nil {
+		if v, err := n.VersionLine(ctx); err == nil {
 			u.Versions[n.Binary] = v
 		}
 	}

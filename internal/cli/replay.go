@@ -52,7 +52,7 @@ func (a *App) replay(ctx context.Context, dir, out string, times int) error {
 	out = cmp.Or(out, RunDir("replay-"+t.Config.Backend))
 	view := newView(a.st)
 	view.line("seed %d; command of the original run: %s", t.Config.Seed, cmp.Or(t.Config.Command, t.Config.Line()))
-	for _, d := range t.Differs() {
+	for _, d := range t.Differs(ctx) {
 		view.line("note: %s", d)
 	}
 	worst, same := harness.ExitPass, 0

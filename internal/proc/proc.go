@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"runtime"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -161,7 +162,14 @@ func (p *Process) Wait(ctx context.Context) error {
 	}
 }
 
-// Kill sends SIGKILL to the whole group and waits until the process is gone. Killing
+// ErrAlive says that a process had not gone so long after SIGKILL that it is waited for no longer: its host is too
+// busy, or it is stuck in the kernel.
+var ErrAlive = errors.New("is still alive after SIGKILL")
+
+// killLimit is how long End waits for what it has killed.
+const killLimit = 3 * time.Second
+
+// Kill sends SIGKILL to the whole group and waits until the process is gone, or ctx ends ([ErrAlive]). Killing
 // what has ended already is no error.
 func (p *Process) Kill(ctx context.Context) error {
 	if err := p.signal(syscall.SIGKILL); err != nil {
@@ -171,12 +179,12 @@ func (p *Process) Kill(ctx context.Context) error {
 	case <-p.done:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%s (pid %d) is still alive after SIGKILL: %w", p.Name, p.Pid(), ctx.Err())
+		return fmt.Errorf("%s (pid %d) %w: %w", p.Name, p.Pid(), ErrAlive, ctx.Err())
 	}
 }
 
 // Terminate asks the group to end, a stopped one too, and kills it when it has not by
-// the end of ctx.
+// the end of ctx. It returns some seconds after that at the latest, with [ErrAlive] where the process lives on.
 func (p *Process) Terminate(ctx context.Context) error { return p.End(ctx, syscall.SIGTERM) }
 
 // End is Terminate by another signal.
@@ -188,7 +196,9 @@ func (p *Process) End(ctx context.Context, sig syscall.Signal) error {
 	case <-p.done:
 		return nil
 	case <-ctx.Done():
-		return p.Kill(context.WithoutCancel(ctx))
+		killing, cancel := context.WithTimeout(context.WithoutCancel(ctx), killLimit)
+		defer cancel()
+		return p.Kill(killing)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -122,6 +123,32 @@ func TestTerminateKillsInTheEnd(t *testing.T) {
 	if !p.Exited() {
 		t.Fatal("it lives")
 	}
+}
+
+// What is not gone some seconds after SIGKILL is given up: here what it wrote cannot be taken.
+func TestEndGivesUp(t *testing.T) {
+	t.Parallel()
+	s := NewStarter()
+	defer s.Close()
+	r, w := io.Pipe()
+	cmd := exec.Command("sh", "-c", "echo; exec sleep 60")
+	cmd.Stdout = w
+	p, err := s.Start("sh", cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Read(nil); err != nil { // it waits for a writer
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := p.Terminate(ctx); !errors.Is(err, ErrAlive) {
+		t.Errorf("it ends with %v", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
 }
 
 // The children of a starter die with its thread: what a dead controller leaves behind.

@@ -20,15 +20,21 @@ const pressureTick = time.Second
 // that come in time show that we had our turn, not that servers had theirs: how long these waited is recorded
 // from the second such second in a row on. Where the kernel does not count it, nothing is recorded.
 func Pressure(rec *history.Recorder, servers func() []int) func() error {
-	last, ok := waited(pressureDir)
-	var delays map[int]time.Duration // of the servers' threads, at the last tick of a busy second
+	look, ok := pressed(rec, pressureDir, servers)
 	if !ok {
 		return func() error { return nil }
 	}
+	return every(pressureTick, look)
+}
+
+// pressed compares what the kernel has counted with what it had at the last look.
+func pressed(rec *history.Recorder, dir string, servers func() []int) (look func() error, ok bool) {
+	last, ok := waited(dir)
+	var delays map[int]time.Duration // of the servers' threads, at the last look that saw much
 	before := rec.Clock().Now()
-	return every(pressureTick, func() error {
+	return func() error {
 		now := rec.Clock().Now()
-		next, ok := waited(pressureDir)
+		next, ok := waited(dir)
 		if !ok {
 			return nil
 		}
@@ -44,7 +50,7 @@ func Pressure(rec *history.Recorder, servers func() []int) func() error {
 			p.Servers = &most
 		}
 		return rec.Notice(history.Event{F: history.FPressure, Value: history.ValueOf(p)})
-	})
+	}, ok
 }
 
 // longest is how long the thread waited that waited longest since then.

@@ -13,16 +13,19 @@ const (
 
 // WallClock records when the wall clock moves against the monotonic one.
 func WallClock(rec *history.Recorder) func() error {
-	return every(clockTick, func() func() error {
-		last := history.WallOffset()
-		return func() error {
-			now := history.WallOffset()
-			step := now - last
-			if max(step, -step) < clockStep {
-				return nil // keep last: a slow drift adds up and shows
-			}
-			last = now
-			return rec.Notice(history.Event{F: history.FClock, Value: history.ValueOf(history.ClockStep{Step: step})})
+	return every(clockTick, steps(rec, history.WallOffset))
+}
+
+// steps compares the wall clock's offset with that of the last step.
+func steps(rec *history.Recorder, offset func() int64) func() error {
+	last := offset()
+	return func() error {
+		now := offset()
+		step := now - last
+		if max(step, -step) < clockStep {
+			return nil // keep last: a slow drift adds up and shows
 		}
-	}())
+		last = now
+		return rec.Notice(history.Event{F: history.FClock, Value: history.ValueOf(history.ClockStep{Step: step})})
+	}
 }

@@ -56,7 +56,8 @@ type Quoted struct {
 	Rule    string            `json:"rule"`
 	Class   checker.Class     `json:"class"`
 	Message string            `json:"message"`
-	Cause   string            `json:"cause,omitempty"`
+	Lead    string            `json:"lead,omitempty"`  // what the record has to say beside the cause, or in place of one
+	Cause   string            `json:"cause,omitempty"` // empty: no fault explains it
 	Kind    checker.CauseKind `json:"cause_kind,omitempty"`
 	Lost    int64             `json:"lost,omitempty"`
 	Unseen  int64             `json:"overwritten,omitempty"` // overwritten unseen, those that are lost among them
@@ -66,15 +67,16 @@ type Quoted struct {
 // String is the finding in a sentence or two.
 func (q *Quoted) String() string {
 	text := fmt.Sprintf("%s (%s): %s", q.Check, q.Class, q.Message)
-	if q.Cause != "" {
-		text += "; cause: " + q.Cause
+	why := slices.DeleteFunc([]string{q.Lead, q.Cause}, func(s string) bool { return strings.Contains(q.Message, s) })
+	if len(why) > 0 {
+		text += "; cause: " + strings.Join(why, "; ")
 	}
 	return text
 }
 
 func quote(f checker.Found) *Quoted {
 	q := &Quoted{
-		Check: f.Check, Rule: f.Finding.Rule, Class: f.Finding.Class, Message: short(f.Finding.Message), Kind: f.Finding.CauseKind, Lost: f.Finding.Lost, Unseen: f.Finding.Overwritten,
+		Check: f.Check, Rule: f.Finding.Rule, Class: f.Finding.Class, Message: short(f.Finding.Message), Lead: short(f.Finding.Lead), Kind: f.Finding.CauseKind, Lost: f.Finding.Lost, Unseen: f.Finding.Overwritten,
 		Length: f.Finding.To - f.Finding.From,
 	}
 	if f.Finding.CauseKind != checker.CauseNone {
