@@ -14,7 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/cli"
 	"github.com/lockstorm/lockstorm/suite"
-	"github.com/lockstorm/lockstorm/tests/setting"
+	"github.com/lockstorm/lockstorm/internal/tests/setting"
 )
 
 // asLockstorm is the variable by which this binary is the program.

@@ -21,7 +21,7 @@ func TestAQuotedFindingHasItsLead(t *testing.T) {
 		"two held":                                 {Cause: checker.NoCause.Text, CauseKind: checker.CauseNone},
 	} {
 		f.Rule, f.Class, f.Message, f.Gating = "overlap", checker.Defect, cmp.Or(f.Message, "two held"), true
-		o := Outcome{Status: Worse, Differs: []suite.Difference{{What: suite.DiffOutcome, Want: "safe", Got: "defect"}}}
+		o := RunResult{Status: Worse, Differs: []suite.Difference{{What: suite.DiffOutcome, Want: "safe", Got: "defect"}}}
 		o.summarize(&checker.Results{
 			Verdict: checker.Fail, ExitCode: 1, Order: []string{checker.MutualExclusion},
 			Checks: map[string]checker.Result{checker.MutualExclusion: {Verdict: checker.Fail, Required: true, Findings: []checker.Finding{f}}},
@@ -30,7 +30,7 @@ func TestAQuotedFindingHasItsLead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var stored Outcome
+		var stored RunResult
 		if err := json.Unmarshal(b, &stored); err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestAQuotedFindingHasItsLead(t *testing.T) {
 			}
 		}
 	}
-	var old Outcome
+	var old RunResult
 	if err := json.Unmarshal([]byte(`{"quoted":{"check":"ownership","rule":"r","class":"defect","message":"m","cause":"a pause","cause_kind":"fault","length_ns":1}}`), &old); err != nil {
 		t.Fatal(err)
 	}
