@@ -48,6 +48,8 @@ type Finding struct {
 
 	// Grants are the grants that the finding is about, the earlier first.
 	Grants []string `json:"grants,omitempty"`
+	// Turns are those of them on whose leases class and cause turn; nil: all.
+	Turns []string `json:"-"`
 	// Overwritten is the number of acknowledged updates that were overwritten by it, by a client that had not seen them;
 	// Lost is how many of these are lost for good: the last value is not built upon them.
 	Overwritten int64 `json:"overwritten,omitempty"`

@@ -23,7 +23,11 @@ func (in Causes) Settle(f *checker.Finding) {
 	if !in.Leased() || len(in.Steps()) == 0 || (f.Class != checker.Defect && f.Class != checker.Undetermined) {
 		return
 	}
-	for _, id := range f.Grants {
+	turns := f.Turns
+	if turns == nil {
+		turns = f.Grants
+	}
+	for _, id := range turns {
 		g := in.ByID[id]
 		if g == nil || !g.Granted() {
 			continue

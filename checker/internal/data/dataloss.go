@@ -17,11 +17,12 @@ type lossReason struct {
 	class  checker.Class
 	reason checker.Reason
 	cause  checker.Cause
+	turns  []string // the grants that met
 }
 
 // suspect is a loss for which no lock can be blamed.
 func suspect(reason checker.Reason, text string) lossReason {
-	return lossReason{"lost-update", checker.NoClass, reason, checker.Cause{Kind: checker.CauseRecord, Text: text}}
+	return lossReason{rule: "lost-update", class: checker.NoClass, reason: reason, cause: checker.Cause{Kind: checker.CauseRecord, Text: text}}
 }
 
 // explainLoss gives a lost update the class of the overlap of its grants. Without an
@@ -38,7 +39,7 @@ func (in question) explainLoss(e *history.Event, overwritten []*history.Event) l
 		}
 	}
 	if in.Run.OwnFence {
-		return lossReason{"lost-update", checker.Defect, checker.ReasonOwnFence, in.StoreCause(g, e.Time)}
+		return lossReason{"lost-update", checker.Defect, checker.ReasonOwnFence, in.StoreCause(g, e.Time), nil}
 	}
 	var worst *facts.Overlap
 	worstClass, worstReason, together := checker.Inherent, checker.Reason(""), false
@@ -63,10 +64,10 @@ func (in question) explainLoss(e *history.Event, overwritten []*history.Event) l
 		}
 	}
 	if worst != nil {
-		return lossReason{"lost-update", worstClass, worstReason, in.OverlapCause(*worst, worstClass)}
+		return lossReason{"lost-update", worstClass, worstReason, in.OverlapCause(*worst, worstClass), []string{worst.First.ID, worst.Second.ID}}
 	}
 	if latest := in.latest(append([]*history.Event{e}, overwritten...)); latest != nil {
-		return lossReason{"late-write", checker.Inherent, checker.ReasonAppliedLate, in.lateWriteCause(in.ByID[latest.Grant], latest)}
+		return lossReason{"late-write", checker.Inherent, checker.ReasonAppliedLate, in.lateWriteCause(in.ByID[latest.Grant], latest), nil}
 	}
 	if together {
 		return suspect(checker.ReasonTogether, "the workload, not the lock, may be wrong: two clients damaged data under grants that the rules of this lock allow at the same time")

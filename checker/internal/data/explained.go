@@ -74,7 +74,7 @@ func (in question) lostUpdate(s facts.Shown) checker.Finding {
 // alone is to blame.
 func (why lossReason) explain(f *checker.Finding) {
 	f.Because(why.cause)
-	f.Class, f.Reason = why.class, why.reason
+	f.Class, f.Reason, f.Turns = why.class, why.reason, why.turns
 	f.Doubtful = why.class == checker.NoClass || (why.class == checker.Inherent && why.cause.Unasked())
 }
 
