@@ -238,12 +238,12 @@ func Suite(text string) string {
 	before, rest, found := strings.Cut(text, figuresBegin)
 	_, after, ended := strings.Cut(rest, figuresEnd)
 	if !found || !ended {
-		return "docs/suite.md lacks the comments between which `make docs` writes the table of figures"
+		return "docs/suite.md lacks the comments between which `make docs` writes the figures"
 	}
-	var p page
-	p.header("figure", "meaning", "unit")
+	var p strings.Builder
 	for _, f := range tally.Figures() {
-		p.row("`"+f.Name+"`", f.Doc, map[tally.Unit]string{tally.Time: "time"}[f.Unit]+strings.TrimPrefix(string(f.Unit), "ns"))
+		unit := map[tally.Unit]string{tally.Time: "time"}[f.Unit] + strings.TrimPrefix(string(f.Unit), "ns")
+		fmt.Fprintf(&p, "- `%s` (%s): %s\n", f.Name, unit, f.Doc)
 	}
 	return before + figuresBegin + p.String() + figuresEnd + after
 }
