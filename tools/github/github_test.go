@@ -15,14 +15,15 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The workflows of the repository, and the one of the docs, have no error that actionlint knows, and call what there is.
+// The workflows of the repository, and those of the docs, have no error that actionlint knows, and call what there is.
 func TestWorkflows(t *testing.T) {
 	files, err := filepath.Glob("../../.github/workflows/*.yml")
 	if err != nil || len(files) < 2 {
 		t.Fatalf("%v %v", files, err)
 	}
 	var all bytes.Buffer
-	for _, file := range append(files, "../../docs/campaigns/github.yml") {
+	lintPage(t, "../../docs/ci.md")
+	for _, file := range append(files, "../../docs/campaigns/github.yml", "../../docs/campaigns/github-shards.yml") {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -51,6 +52,36 @@ func TestWorkflows(t *testing.T) {
 	}
 	if !strings.Contains(all.String(), "run: .ci/run\n") {
 		t.Error("no workflow calls .ci/run")
+	}
+}
+
+// lintPage wants no error in the workflows that a page shows.
+func lintPage(t *testing.T, page string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, m := range regexp.MustCompile("(?ms)^```yaml\n(.*?)^```").FindAllSubmatch(text, -1) {
+		if !bytes.Contains(m[1], []byte("runs-on:")) {
+			continue
+		}
+		linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := linter.Lint(page, m[1], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range found {
+			t.Error(e)
+		}
+		shown++
+	}
+	if shown < 2 {
+		t.Errorf("%s shows %d workflows", page, shown)
 	}
 }
 
