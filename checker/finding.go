@@ -48,7 +48,7 @@ type Finding struct {
 
 	// Grants are the grants that the finding is about, the earlier first.
 	Grants []string `json:"grants,omitempty"`
-	// Turns are those of them on whose leases class and cause turn; nil: all.
+	// Turns are those of them on whose leases class and cause turn, while a check concludes; nil: all.
 	Turns []string `json:"-"`
 	// Overwritten is the number of acknowledged updates that were overwritten by it, by a client that had not seen them;
 	// Lost is how many of these are lost for good: the last value is not built upon them.

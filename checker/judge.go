@@ -98,7 +98,11 @@ func guarded(c Check, in *Input) (r Result) {
 			return Result{Verdict: Skipped, Code: code, Reason: why}
 		}
 	}
-	return c.Run(in)
+	r = c.Run(in)
+	for i := range r.Findings {
+		r.Findings[i].Turns = nil // no result has them
+	}
+	return r
 }
 
 // demand makes a check unknown that was asked for by name and does not apply: what was

@@ -10,18 +10,21 @@ func Build(h *History) (*Record, error) {
 	return BuildRun(run, h), nil
 }
 
+// eventsOfGrant is how many events a grant has at least, mostly: the maps of grants have their size at once.
+const eventsOfGrant = 16
+
 // BuildRun is Build for a history whose run is known.
 func BuildRun(run Run, h *History) *Record {
 	b := builder{
 		rec: &Record{
 			Run: run, Events: h.Events,
-			ByID: map[string]*Grant{}, ByLock: map[string][]*Grant{},
+			ByID: make(map[string]*Grant, len(h.Events)/eventsOfGrant), ByLock: map[string][]*Grant{},
 			Kills: map[string]int64{}, Last: map[string]int64{}, Phases: map[string]int64{},
 			Finished: map[string]bool{}, Model: run.Model,
 		},
 		open:    map[int64]*Call{},
-		leases:  map[string]leaseName{},
-		newest:  map[string]*Lease{},
+		leases:  make(map[string]leaseName, len(h.Events)/eventsOfGrant),
+		newest:  make(map[string]*Lease, len(h.Events)/eventsOfGrant),
 		notices: map[*Lease][]*Event{},
 		faults:  map[int]*Injection{},
 	}

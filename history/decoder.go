@@ -29,16 +29,27 @@ func (d *decoder) line(number int, text []byte) {
 		d.torn = fmt.Sprintf("%s:%d: the last line is incomplete (%d bytes without a newline)", d.name, number, len(text))
 		return
 	}
-	d.events = append(d.events, Event{}) // in its place at once: an event is large
-	e := &d.events[len(d.events)-1]
+	e := d.next() // in its place at once: an event is large
 	if !d.parse(body, e) {
+		*e = Event{}
 		if err := e.UnmarshalJSON(body); err != nil {
+			*e = Event{} // the next line takes its place
 			d.events = d.events[:len(d.events)-1]
 			d.damage = append(d.damage, Damage{File: d.name, Line: number, What: err.Error()})
 			return
 		}
 	}
 	d.sums = append(d.sums, lineSum(body))
+}
+
+// next is the place of one more event, which is empty.
+func (d *decoder) next() *Event {
+	if n := len(d.events); n < cap(d.events) {
+		d.events = d.events[:n+1] // nobody has written there
+	} else {
+		d.events = append(d.events, Event{})
+	}
+	return &d.events[len(d.events)-1]
 }
 
 // block takes several lines.

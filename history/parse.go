@@ -29,10 +29,10 @@ const (
 
 const needed = bitTime | bitProcess | bitType | bitF
 
-// parse decodes one line without its newline.
+// parse decodes one line without its newline into an empty event.
 func (p *parser) parse(line []byte, e *Event) bool {
 	p.line, p.at, p.seen = line, 0, 0
-	*e = Event{Index: -1, Seq: -1}
+	e.Index, e.Seq = -1, -1
 	if !p.byte('{') {
 		return false
 	}

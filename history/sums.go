@@ -41,9 +41,12 @@ func (h *History) chain(lines []uint32) {
 	h.sums = map[string]uint32{}
 	sums := map[string]*uint32{}
 	var all map[string]uint32 // as the controller knows them
+	var sum *uint32           // that of the event before, whose party often goes on
 	for i := range h.Events {
 		e := &h.Events[i]
-		sum := sums[e.Party]
+		if i == 0 || e.Party != h.Events[i-1].Party {
+			sum = sums[e.Party]
+		}
 		if sum == nil {
 			sum = new(uint32)
 			sums[e.Party] = sum

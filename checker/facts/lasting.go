@@ -16,19 +16,23 @@ type Updates struct {
 	Lost, Most int
 }
 
-// tree are the accepted writes of a register: each was built upon the one whose value its section had read, or had
+// tree are the accepted writes of a register, in order: each was built upon the one whose value its section had read, or had
 // written itself. Writes are numbered from 1; 0 is the first value.
 type tree struct {
-	writes  []*history.Event
-	parents []int
-	built   map[string]int // grant -> the write whose value it knows
-	last    int            // the write whose value the register has
-	latest  map[int64]int  // value -> the last write of it; nil before a read contradicts the log
+	writes []write
+	last   int           // the write whose value the register has
+	latest map[int64]int // value -> the last write of it; nil before a read contradicts the log
+}
+
+type write struct {
+	*history.Event
+	by     *section
+	parent int
 }
 
 // read finds the write whose value a read was answered with. Where that is not the value of the last one, the register
 // forgot what it had accepted.
-func (t *tree) read(e *history.Event, value int64) {
+func (t *tree) read(e *history.Event, value int64) (built int) {
 	t.last = len(t.writes)
 	if v := e.Value.Base; v.Set && v.V != value {
 		if t.latest == nil {
@@ -39,25 +43,26 @@ func (t *tree) read(e *history.Event, value int64) {
 		}
 		t.last = t.latest[v.V]
 	}
-	t.built[e.Grant] = t.last
+	return t.last
 }
 
-func (t *tree) write(e *history.Event) {
-	parent, known := t.built[e.Grant]
-	if !known { // it sets a value, whatever that was
+// write adds a write by a section, which is built upon what that knows; what knows nothing sets a value, whatever that was.
+func (t *tree) write(e *history.Event, by *section) {
+	parent := by.built
+	if parent < 0 {
 		parent = len(t.writes)
 	}
-	t.writes, t.parents = append(t.writes, e), append(t.parents, parent)
+	t.writes = append(t.writes, write{e, by, parent})
 	t.last = len(t.writes)
-	t.built[e.Grant] = t.last
 	if t.latest != nil {
 		t.latest[e.Value.New.V] = t.last
 	}
+	by.built = t.last
 }
 
 // lasting calls f for the writes that the last value is built upon, the last one first.
-func (t *tree) lasting(f func(*history.Event)) {
-	for i := t.last; i > 0; i = t.parents[i-1] {
+func (t *tree) lasting(f func(write)) {
+	for i := t.last; i > 0; i = t.writes[i-1].parent {
 		f(t.writes[i-1])
 	}
 }
@@ -65,13 +70,16 @@ func (t *tree) lasting(f func(*history.Event)) {
 // updates says what became of the updates that clients were told of. That the register's log has them is what
 // assumptions asks.
 func (r *replay) updates() (u Updates) {
-	lasts := map[*history.Call]bool{}
-	r.tree.lasting(func(w *history.Event) { lasts[r.ackOf(w)] = true })
+	r.tree.lasting(func(w write) {
+		if ack := r.ackOf(w); ack != nil {
+			ack.lasts = true
+		}
+	})
 	for _, g := range r.in.ByLock[r.lock] {
 		for _, c := range g.Uses {
-			if c.Invoke.F == history.FWrite && c.Invoke.Register == r.register && c.Outcome() == history.OK {
+			if r.acked(c) {
 				u.Acked++
-				if !lasts[r.acksOf(g)[c.Invoke.Value.New]] {
+				if !r.acksOf(r.of(g.ID)).of(c.Invoke.Value.New).lasts {
 					u.Lost++
 				}
 			}
@@ -84,7 +92,7 @@ func (r *replay) updates() (u Updates) {
 		}
 		u.Overwritten += len(s.Others)
 		for _, w := range s.Others {
-			if lasts[r.ackOf(w)] {
+			if r.acksOf(r.of(w.Grant)).of(w.Value.New).lasts {
 				u.BroughtBack++
 			} else {
 				s.Gone = append(s.Gone, w)

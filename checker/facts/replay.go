@@ -43,23 +43,36 @@ type replay struct {
 	register, lock string
 	value          int64
 	highest        history.Opt
-	holder         string                 // the grant that brought the highest token
-	reads          map[string]int         // grant -> number of writes before its last read, or its first write
-	begun          map[string]int         // grant -> number of writes before its first read
-	seen           map[string]int         // grant -> number of writes before its last write: of these none is lost by another one
-	whole          map[string]int         // grant -> number of writes up to which it is known not to be split
-	acks           map[string]acks        // by grant
-	writes         []*history.Event       // accepted, in order
-	told           map[string]bool        // grants whose section is known to be split
-	unseen         map[*history.Call]bool // acknowledged updates that were overwritten unseen
+	holder         string // the grant that brought the highest token
+	sections       map[string]*section
 	tree           tree
 	shown          []Shown
 }
 
+// section is what the log shows of one grant, as numbers of accepted writes.
+type section struct {
+	grant *history.Grant // nil: there is none of this id
+	reads int            // before its last read, or its first write; -1: there was none yet
+	begun int            // before its first read; -1: there was none yet
+	seen  int            // before its last write: of these none is lost by another one
+	whole int            // up to which it is known not to be split
+	told  bool
+	built int // the write whose value it knows: see tree; -1: it knows none
+	acks  acks
+}
+
+// of is the section of a grant.
+func (r *replay) of(grant string) *section {
+	s := r.sections[grant]
+	if s == nil {
+		s = &section{grant: r.in.ByID[grant], reads: -1, begun: -1, built: -1}
+		r.sections[grant] = s
+	}
+	return s
+}
+
 func (r *replay) run(events []*history.Event) {
-	r.reads, r.begun, r.seen = map[string]int{}, map[string]int{}, map[string]int{}
-	r.told, r.acks, r.whole = map[string]bool{}, map[string]acks{}, map[string]int{}
-	r.unseen, r.tree.built = map[*history.Call]bool{}, map[string]int{}
+	r.sections = map[string]*section{}
 	for _, e := range events {
 		if e.Type != history.OK {
 			continue
@@ -71,12 +84,13 @@ func (r *replay) run(events []*history.Event) {
 			if e.Value.Base.Set && e.Value.Base.V != r.value {
 				r.show(Shown{What: ShowsMismatch, Event: e, Value: r.value})
 			}
-			r.tree.read(e, r.value)
-			r.reads[e.Grant] = len(r.writes)
-			if begun, again := r.begun[e.Grant]; again {
-				r.split(e, begun, len(r.writes))
+			section := r.of(e.Grant)
+			section.built = r.tree.read(e, r.value)
+			section.reads = len(r.tree.writes)
+			if section.begun >= 0 {
+				r.split(e, section, len(r.tree.writes))
 			} else {
-				r.begun[e.Grant] = len(r.writes)
+				section.begun = len(r.tree.writes)
 			}
 			continue
 		}
@@ -87,81 +101,116 @@ func (r *replay) run(events []*history.Event) {
 // write looks for updates of others between the read and the write of one section: what
 // was acknowledged there is lost.
 func (r *replay) write(e *history.Event) {
-	since, read := r.reads[e.Grant]
-	if !read { // it sets a value: its section begins here
-		since = len(r.writes)
-		r.reads[e.Grant] = since
+	section := r.of(e.Grant)
+	if section.reads < 0 { // it sets a value: its section begins here
+		section.reads = len(r.tree.writes)
 	}
 	var overwritten []*history.Event
-	for _, w := range r.writes[max(since, r.seen[e.Grant]):] {
+	for _, w := range r.tree.writes[max(section.reads, section.seen):] {
 		if w.Grant == e.Grant {
 			continue
 		}
-		if call := r.ackOf(w); call != nil && !r.unseen[call] {
-			r.unseen[call] = true
-			overwritten = append(overwritten, w)
+		if ack := r.ackOf(w); ack != nil && !ack.unseen {
+			ack.unseen = true
+			overwritten = append(overwritten, w.Event)
 		}
 	}
-	r.seen[e.Grant] = len(r.writes)
+	section.seen = len(r.tree.writes)
 	if len(overwritten) > 0 {
 		r.show(Shown{What: ShowsLoss, Event: e, Others: overwritten})
-	} else if begun, known := r.begun[e.Grant]; known && begun < since {
-		r.split(e, begun, since)
+	} else if section.begun >= 0 && section.begun < section.reads {
+		r.split(e, section, section.reads)
 	}
-	r.writes = append(r.writes, e)
 	r.value = e.Value.New.V
-	r.tree.write(e)
+	r.tree.write(e, section)
 }
 
-// split finds writes of others between the first read of a section and a later one, which are those from
-// one number to another: nothing was lost, but the section was not one step.
-func (r *replay) split(e *history.Event, from, to int) {
-	if r.told[e.Grant] {
+// split finds writes of others between the first read of a section and a later one, before which there were so many: nothing was
+// lost, but the section was not one step.
+func (r *replay) split(e *history.Event, section *section, to int) {
+	if section.told {
 		return
 	}
 	var others []*history.Event
-	for _, w := range r.writes[min(max(from, r.whole[e.Grant]), to):to] {
+	for _, w := range r.tree.writes[min(max(section.begun, section.whole), to):to] {
 		if w.Grant != e.Grant {
-			others = append(others, w)
+			others = append(others, w.Event)
 		}
 	}
 	if len(others) == 0 {
-		r.whole[e.Grant] = max(to, r.whole[e.Grant])
+		section.whole = max(to, section.whole)
 		return
 	}
-	r.told[e.Grant] = true
+	section.told = true
 	r.show(Shown{What: ShowsSplit, Event: e, Others: others})
 }
 
-// ackOf is the client's write call of an accepted write, if the client was told that it
-// succeeded.
-func (r *replay) ackOf(w *history.Event) *history.Call {
-	g := r.in.ByID[w.Grant]
-	if g == nil {
+// acks are a grant's writes that its client was told of: the first of each value.
+type acks struct {
+	known bool
+	few   []ack                // of a grant that wrote little, in order
+	many  map[history.Opt]*ack // of one that wrote much
+}
+
+type ack struct {
+	value  history.Opt
+	unseen bool // overwritten by a client that had not seen it
+	lasts  bool // the last value is built upon it
+}
+
+// fewAcks is up to how many are looked through one by one.
+const fewAcks = 8
+
+// ackOf is the acknowledgement of an accepted write; nil: its client was not told that it succeeded.
+func (r *replay) ackOf(w write) *ack {
+	if w.by.grant == nil {
 		return nil
 	}
-	return r.acksOf(g)[w.Value.New]
+	return r.acksOf(w.by).of(w.Value.New)
 }
 
-func (r *replay) acksOf(g *history.Grant) acks {
-	of, known := r.acks[g.ID]
-	if !known {
-		of = acks{}
-		for _, c := range g.Uses {
-			if c.Invoke.F != history.FWrite || c.Invoke.Register != r.register || c.Outcome() != history.OK {
-				continue
-			}
-			if _, twice := of[c.Invoke.Value.New]; !twice {
-				of[c.Invoke.Value.New] = c
+func (a *acks) of(value history.Opt) *ack {
+	if a.many != nil {
+		return a.many[value]
+	}
+	for i := range a.few {
+		if a.few[i].value == value {
+			return &a.few[i]
+		}
+	}
+	return nil
+}
+
+// acksOf are those of a grant, which may have no event in the log.
+func (r *replay) acksOf(s *section) *acks {
+	a := &s.acks
+	if a.known {
+		return a
+	}
+	a.known = true
+	for _, c := range s.grant.Uses {
+		if !r.acked(c) || a.of(c.Invoke.Value.New) != nil {
+			continue
+		}
+		if a.many == nil && len(a.few) < fewAcks {
+			a.few = append(a.few, ack{value: c.Invoke.Value.New})
+			continue
+		}
+		if a.many == nil {
+			a.many = map[history.Opt]*ack{}
+			for _, old := range a.few {
+				a.many[old.value] = &ack{value: old.value}
 			}
 		}
-		r.acks[g.ID] = of
+		a.many[c.Invoke.Value.New] = &ack{value: c.Invoke.Value.New}
 	}
-	return of
+	return a
 }
 
-// acks are a grant's writes that its client was told of: the first of each value.
-type acks map[history.Opt]*history.Call
+// acked reports whether a call is a write to the register of which its client was told that it succeeded.
+func (r *replay) acked(c *history.Call) bool {
+	return c.Invoke.F == history.FWrite && c.Invoke.Register == r.register && c.Outcome() == history.OK
+}
 
 // fence checks the token rules on what the fenced register accepted, reads included.
 func (r *replay) fence(e *history.Event) {
