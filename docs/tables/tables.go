@@ -42,34 +42,30 @@ func (p *page) header(cells ...string) {
 // Faults is docs/faults.md.
 func Faults(c *harness.Catalogue) string {
 	var p page
-	p.line("# Faults\n\n%s"+`Inject a fault with `+"`--nemesis NAME[:key=value,...]`"+`. A plan (the list of all faults of a run) can combine several faults.
-lockstorm counts a fault as injected only if there is evidence that the fault took effect. The record of the run (the history) contains the targets
-of each fault and the evidence of its effect (the proof of the fault). This page describes each fault, the evidence for the fault, and how the fault ends.
+	p.line("# Faults\n\n%s"+`Inject a fault with ~--nemesis NAME[:key=value,...]~; repeat the flag to combine faults. A fault counts as injected only if its effect was
+observed: the history holds its targets and this proof. ~lockstorm list nemeses~ prints all parameters.
 
-lockstorm skips a fault that cannot work on the topology (the set of servers) of the run, and gives the reason. If lockstorm has
-to skip all faults of a run, lockstorm refuses the run. The exit code of a refused run is 3, or 4 if only this host prevents the
-faults (for example, because a tool is missing).
+A fault that cannot work on the topology is skipped, with the reason. If all are skipped, the run is refused: exit code 3, or 4 if only this
+host prevents them (a tool is missing).
 
-A point is a named step of a client (`+"`list workloads`"+` and `+"`list backends`"+` list the points). With the parameter `+"`at`"+` a fault acts when a client reaches
-a point. With `+"`at=random`"+` the fault acts at random times. The parameters `+"`nth`"+`, `+"`every`"+` and `+"`for`"+` set when and for how long the fault acts. A length
-of time is a duration (`+"`300ms`"+`) or a multiple of the time to live of a lock (`+"`1.5ttl`"+`). The parameter `+"`nodes`"+` selects servers. If the lock reports which
-servers granted it to the client, lockstorm prefers these servers as targets of the fault. A server that keeps no data (a Sentinel) is a target only if `+"`nodes`"+` contains the name of this server.
+## When it strikes
 
-Every lock with servers, in any language, has two more points: `+"`request`"+` and `+"`reply`"+`. The point `+"`request`"+` is reached when a client
-has sent a message to a server of the lock. The point `+"`reply`"+` is reached when a server has sent a message to a client. If a fault
-acts at a message (a request or a reply), lockstorm does not stop the client. lockstorm holds back the message until the fault has
-taken effect, and then delivers the message. `+"`nth`"+` counts the messages of each client: `+"`server-restart:at=reply,nth=5`"+` restarts a
-server after it has answered the fifth message of a client and before the client gets the answer.
+A point is a step of a client (~list workloads~ and ~list backends~ list them) or a message of the lock: at ~request~ the client has sent one, at
+~reply~ the server has. Without ~at~, most faults alternate between a fresh grant and a random time.
 
-If a fault of servers, stores or clocks acts at a step of a client (for example `+"`at=before-release`"+`), lockstorm holds the client
-at that point until another client gets the lock. So a race that is otherwise rare becomes certain. lockstorm holds the client at
-the point for at most the time `+"`stay`"+` (a parameter of the fault), and never for longer than 0.9 of the client's lease.
-If `+"`client-kill`"+` kills a client that waits for a lock which renews its leases, lockstorm likewise holds the holder before its write.
+- **Messages** are held back until the fault has taken effect; the client is not stopped. ~server-restart:at=reply,nth=5~ restarts a server after
+  it has answered the fifth message of a client, before the client gets the answer.
+- **Steps:** a fault of servers, stores or clocks keeps the client at its point until another client is granted the lock, so that a rare race
+  becomes certain: for ~stay~ at most, and never longer than 0.9 of its lease.
+- **Servers:** ~nodes~ prefers those that granted the lock, if it says which. One without data (a Sentinel) is hit only by name.
+- **Links** (client to server, client to protected data, server to server) lead through toxiproxy in lockstorm's own process. If no fault needs
+  them, clients connect directly, except with an [adapter](adapters.md).
 
-A link is a network connection that faults can cut or delay. All links run through toxiproxy inside lockstorm's own process. There is a link between
-each client and each server, between each client and the protected data, and between servers that communicate with each other. If no fault of the
-plan needs the links of the clients, the clients have direct connections instead (except with an [adapter](adapters.md), which always uses links).
+## Common parameters
+
+Lengths of time are durations (~300ms~) or multiples of the lock's time to live (~1.5ttl~). Each fault lists those that it takes, with its defaults.
 `, generated)
+	common := p.common(c.Nemeses.All())
 	p.byProvider(c)
 	for _, family := range families {
 		specs := slices.DeleteFunc(c.Nemeses.All(), func(s nemesis.Spec) bool { return s.Family != family.name })
@@ -78,31 +74,52 @@ plan needs the links of the clients, the clients have direct connections instead
 		}
 		p.line("\n## %s\n", family.title)
 		for _, s := range specs {
-			p.fault(s)
+			p.fault(s, common)
 		}
 	}
-	return p.String()
+	return strings.ReplaceAll(p.String(), "~", "`")
 }
 
-// byProvider says which provider of servers each fault needs.
-func (p *page) byProvider(c *harness.Catalogue) {
-	providers := harness.ProviderNames()[1:] // without auto
-	p.line("\n## By provider of servers\n\nA [provider](providers.md) is the way in which lockstorm gets the servers of a run. `process`: programs on PATH. `container`: containers. `embedded`: servers inside lockstorm's own program. `external`: existing servers. \"yes\" means that the fault works with this provider for at least one backend (lock) and topology. A dash means that the fault never works with this provider. If a fault cannot work in a run, lockstorm gives the reason.\n")
-	p.header(append([]string{"fault"}, providers...)...)
-	for _, s := range c.Nemeses.All() {
-		if s.Fault == nil {
-			continue
-		}
-		why := harness.By(c, s)
-		cells := []string{"`" + s.Name + "`"}
-		for _, provider := range providers {
-			cell := "yes"
-			if why[provider] != nil {
-				cell = "-"
+// meaning is a parameter as several faults may have it, each with its own default.
+type meaning struct{ name, doc string }
+
+// common tables the parameters that mean the same for several faults, and returns them.
+func (p *page) common(faults []nemesis.Spec) map[meaning]bool {
+	seen := map[meaning]bool{} // by several?
+	var order []meaning
+	for _, s := range faults {
+		for _, q := range s.Params {
+			m := meaning{q.Name, q.Doc}
+			if _, again := seen[m]; !again {
+				order = append(order, m)
+				seen[m] = false
+				continue
 			}
-			cells = append(cells, cell)
+			seen[m] = true
 		}
-		p.row(cells...)
+	}
+	p.header("parameter", "meaning")
+	for _, m := range order {
+		if seen[m] {
+			p.row("`"+m.name+"`", m.doc)
+		}
+	}
+	return seen
+}
+
+// byProvider says which faults work with no backend, by provider of servers.
+func (p *page) byProvider(c *harness.Catalogue) {
+	p.line("\n## By provider of servers\n\nWhat never works with a [provider](providers.md), on any backend and topology (with one that is not listed, all can):\n")
+	for _, provider := range harness.ProviderNames()[1:] { // without auto
+		var not []string
+		for _, s := range c.Nemeses.All() {
+			if s.Fault != nil && harness.By(c, s)[provider] != nil {
+				not = append(not, s.Name)
+			}
+		}
+		if len(not) > 0 {
+			p.line("- `%s`: %s", provider, strings.Join(not, ", "))
+		}
 	}
 }
 
@@ -116,21 +133,26 @@ var families = []struct{ name, title string }{
 	{history.FamilyMixed, "Random faults"},
 }
 
-func (p *page) fault(s nemesis.Spec) {
-	p.line("### %s\n\n%s.\n", s.Name, sentence(s.Doc))
-	if s.Notes != "" {
-		p.line("%s\n", s.Notes)
-	}
-	p.line("**Evidence that it took effect:** %s\n\n**End:** %s\n", s.Proven, s.End)
-	p.header("parameter", "default", "meaning")
+// hit says whom a fault hits.
+var hit = map[nemesis.Whom]string{
+	0: "what the drawn faults hit", nemesis.Clients: "clients", nemesis.Nodes: "servers", nemesis.ClientsAndNodes: "clients and servers",
+	nemesis.OwnTargets: "something else",
+}
+
+// fault is an entry: of its parameters, those that others have too are told in the table of these.
+func (p *page) fault(s nemesis.Spec, common map[meaning]bool) {
+	p.line("### %s\n\n%s\n", s.Name, strings.TrimSpace(sentence(s.Doc)+". "+s.Notes))
+	var takes, own []string
 	for _, q := range s.Params {
-		def := "`" + q.Default + "`"
-		if q.Default == "" {
-			def = "-"
+		set := "`" + strings.TrimSuffix(q.Name+"="+q.Default, "=") + "`"
+		if common[meaning{q.Name, q.Doc}] {
+			takes = append(takes, set)
+		} else {
+			own = append(own, "- "+set+": "+q.Doc)
 		}
-		p.row("`"+q.Name+"`", def, q.Doc)
 	}
-	p.line("")
+	lines := append([]string{strings.TrimSuffix("- Hits "+hit[s.Whom]+": "+strings.Join(takes, " "), ": ")}, own...)
+	p.line("%s\n- **Proof:** %s **End:** %s\n", strings.Join(lines, "\n"), s.Proven, s.End)
 }
 
 func sentence(doc string) string { return strings.ToUpper(doc[:1]) + doc[1:] }

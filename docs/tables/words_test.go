@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// budgets are how many words a measured page may have.
+// budgets are how many words a page may have.
 var budgets = map[string]int{
+	"faults": 2500,
 	"matrix": 600, "choosing": 900, "libraries-measured": 500, "adapters-measured": 500, "databases": 500,
 	"ensembles": 500, "releases": 500,
 	"track-record": 500, "versions": 500, "containers": 500, "defaults": 500, "claims": 2500,
@@ -21,8 +22,8 @@ var (
 	word   = regexp.MustCompile(`[^\s|]*\pL[^\s|]*`)
 )
 
-// A reader finds what he looks for: what is measured is in the data.
-func TestWordsOfMeasuredPages(t *testing.T) {
+// A reader finds what he looks for: what is measured is in the data, and what is common is told once.
+func TestWordsOfPages(t *testing.T) {
 	for page, most := range budgets {
 		text, err := os.ReadFile("../" + page + ".md")
 		if err != nil {
