@@ -5,9 +5,11 @@
 package tables
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/backends"
@@ -22,7 +24,10 @@ import (
 const generated = "<!-- Made from the catalogue by `make docs`. Do not edit. -->\n\n"
 
 // page collects Markdown.
-type page struct{ strings.Builder }
+type page struct {
+	strings.Builder
+	tight bool // no spaces in tables
+}
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
@@ -31,18 +36,26 @@ func (p *page) row(cells ...string) {
 	for i, c := range cells {
 		cells[i] = strings.ReplaceAll(c, "|", `\|`)
 	}
-	p.line("| %s |", strings.Join(cells, " | "))
+	p.columns(cells...)
+}
+
+func (p *page) columns(cells ...string) {
+	space := " "
+	if p.tight {
+		space = ""
+	}
+	p.line("|%s", space+strings.Join(cells, space+"|"+space)+space+"|")
 }
 
 func (p *page) header(cells ...string) {
 	p.row(cells...)
-	p.line("|%s", strings.Repeat(" --- |", len(cells)))
+	p.columns(slices.Repeat([]string{"---"}, len(cells))...)
 }
 
 // Faults is docs/faults.md.
 func Faults(c *harness.Catalogue) string {
 	var p page
-	p.line("# Faults\n\n%s"+`Inject a fault with ~--nemesis NAME[:key=value,...]~; repeat the flag to combine faults. A fault counts as injected only if its effect was
+	p.line("# Faults\n\n%s"+quoted(`Inject a fault with ~--nemesis NAME[:key=value,...]~; repeat the flag to combine faults. A fault counts as injected only if its effect was
 observed: the history holds its targets and this proof. ~lockstorm list nemeses~ prints all parameters.
 
 A fault that cannot work on the topology is skipped, with the reason. If all are skipped, the run is refused: exit code 3, or 4 if only this
@@ -64,7 +77,7 @@ A point is a step of a client (~list workloads~ and ~list backends~ list them) o
 ## Common parameters
 
 Lengths of time are durations (~300ms~) or multiples of the lock's time to live (~1.5ttl~). Each fault lists those that it takes, with its defaults.
-`, generated)
+`), generated)
 	common := p.common(c.Nemeses.All())
 	p.byProvider(c)
 	for _, family := range families {
@@ -77,8 +90,11 @@ Lengths of time are durations (~300ms~) or multiples of the lock's time to live 
 			p.fault(s, common)
 		}
 	}
-	return strings.ReplaceAll(p.String(), "~", "`")
+	return p.String()
 }
+
+// quoted is a text of ours, in which ~ stands for a backquote.
+func quoted(text string) string { return strings.ReplaceAll(text, "~", "`") }
 
 // meaning is a parameter as several faults may have it, each with its own default.
 type meaning struct{ name, doc string }
@@ -159,98 +175,136 @@ func sentence(doc string) string { return strings.ToUpper(doc[:1]) + doc[1:] }
 
 // Backends is docs/backends.md.
 func Backends(c *harness.Catalogue) string {
-	var p page
-	p.line(`# Backends
+	p := page{tight: true}
+	p.line(quoted(`# Backends
 
-%sA backend is a lock that lockstorm can test. Test a backend with `+"`--backend NAME`"+`. The last column lists the topologies (sets of servers) of each backend; the first topology of each list is the default.
-The column "ends" shows when a grant (a held lock) ends if no client releases it: when its lease expires, when its holder's process, session or connection ends, or never. The column "tokens" shows whether the lock issues fencing tokens. The column "renews" shows whether the lock renews its leases by itself while a client holds it.
+%sTest a lock with ~--backend NAME[:key=value,...]~. "Ends": what ends a grant that is not released. "Tokens": it issues fencing tokens.
+"Renews": a lease that is held renews itself. The first topology is the default; ⁺: also with ~-aof~ behind its name.
 
-If a client of lockstorm's Redis locks gets no answer to a command, the client sends the command again, as the clients of real users do. If the answer to a SET NX was lost, the second SET NX
-reports "held by another client", although the first SET NX may have taken the lock. lockstorm then records the outcome of the attempt as unknown. With `+"`redis-lua:retries=0`"+` the client
-does not resend commands.
-`, generated)
-	p.header("backend", "what it is", "ends", "tokens", "renews", "topologies")
-	for _, b := range c.Backends.All() {
-		p.row("`"+b.Name+"`", b.Doc, b.Ends, tick(b.Tokens), tick(b.Renews), strings.Join(b.Topologies, ", "))
+lockstorm's Redis locks resend a command that got no answer, as real clients do. The second SET NX then says "held by another client"
+although the first may have taken the lock: the attempt is recorded as unknown. ~retries=0~ resends nothing.
+`), generated)
+	all := c.Backends.All()
+	for _, store := range storesOf(c) {
+		p.line("\n## %s\n", store.name)
+		p.header("backend", "what it is", "ends", "tokens", "renews", "topologies", "parameters")
+		for _, b := range store.locks {
+			var params []string
+			for _, q := range b.Params {
+				params = append(params, "`"+strings.TrimSuffix(q.Name+"="+q.Default, "=")+"`")
+			}
+			p.row("`"+b.Name+"`", b.Doc, b.Ends, tick(b.Tokens), tick(b.Renews), kinds(b.Topologies), strings.Join(params, " "))
+		}
+	}
+	p.line("\n## Parameters\n")
+	p.header("parameter", "meaning")
+	var seen []meaning
+	for _, b := range all {
+		for _, q := range b.Params {
+			if m := (meaning{q.Name, q.Doc}); !slices.Contains(seen, m) {
+				seen = append(seen, m)
+				p.row("`"+m.name+"`", m.doc)
+			}
+		}
 	}
 	p.line("\n## What to know\n")
-	for _, b := range c.Backends.All() {
-		switch {
-		case b.Notes != "":
-			p.line("- **%s**: %s", b.Name, b.Notes)
-		case len(b.Points) > 0:
-			p.line("- **%s**: %s.", b.Name, b.Doc)
-		}
+	for _, b := range all {
+		told := strings.TrimSpace(b.Notes)
 		for _, pt := range b.Points {
-			p.line("  - point `%s`: %s", pt.Name, pt.Doc)
+			told = strings.TrimSpace(told + " Point `" + pt.Name + "`: " + pt.Doc + ".")
+		}
+		if told != "" {
+			p.line("- **%s**: %s", b.Name, told)
 		}
 	}
-	p.line("\n## Topologies\n")
-	p.header("topology", "servers", "what it is", "default ttl")
+	p.line("\n## Topologies\n\nThe default time to live is 1s, unless another one is given.\n")
+	p.header("topology", "servers", "what it is")
 	for _, t := range c.Topologies.All() {
-		ttl := "1s"
+		ttl := ""
 		if t.TTL != 0 {
-			ttl = t.TTL.String()
+			ttl = "; ttl " + t.TTL.String()
 		}
-		p.row("`"+t.Name+"`", fmt.Sprint(len(t.Nodes)), t.Doc, ttl)
+		p.row("`"+t.Name+"`", strconv.Itoa(len(t.Nodes)), t.Doc+ttl)
 	}
 	p.matrix(c)
 	return p.String()
 }
 
-func tick(b bool) string {
-	if b {
-		return "yes"
+// kinds are topologies in short: one with its twin that keeps data on disk is one.
+func kinds(names []string) string {
+	var out []string
+	for _, n := range names {
+		if base, twin := strings.CutSuffix(n, "-aof"); !twin || !slices.Contains(names, base) {
+			out = append(out, n+map[bool]string{true: "⁺"}[slices.Contains(names, n+"-aof")])
+		}
 	}
-	return "no"
+	return strings.Join(out, ", ")
 }
 
-// matrix is what each backend does under each fault.
+func tick(b bool) string { return map[bool]string{true: "✓"}[b] }
+
+// store is a section of locks.
+type store struct {
+	name  string
+	locks []backends.Spec
+}
+
+func storesOf(c *harness.Catalogue) (all []store) {
+	for _, b := range c.Backends.All() {
+		name := storeOf(c, b.Name)
+		i := slices.IndexFunc(all, func(s store) bool { return s.name == name })
+		if i < 0 {
+			i, all = len(all), append(all, store{name: name})
+		}
+		all[i].locks = append(all[i].locks, b)
+	}
+	return all
+}
+
+// signs are the words of the expected outcomes, as docs/matrix.md shows what was measured.
+var signs = map[suite.Outcome]string{
+	suite.Safe: "✅", suite.Inherent: "⚠️", suite.Mostly: "⚠️~", suite.Defect: "❌", suite.Blocks: "⛔", suite.Violated: "❗", suite.Any: "~",
+}
+
+// matrix is what each backend is expected to do under each fault.
 func (p *page) matrix(c *harness.Catalogue) {
-	p.line(`
+	p.line(quoted(`
 ## What the locks do under faults
 
-The tables show the expected outcome of each lock under each fault, with default parameters and the default topology. If a fault needs
-several servers (for example ` + "`leader-kill`" + `) and the default topology has only one, the run uses a topology with several servers. Each run also changes data without a fence (` + "`--fencing both`" + `), so the tables show findings that are inherent to
-leases. ` + "`make soak`" + ` tests 200 random cells of these tables, and fails if a run contradicts its cell. An inconclusive run (a run without a verdict) does not contradict a cell. A
-dash means that the fault cannot work on this backend. For such a combination, ` + "`lockstorm run`" + ` gives the reason.
-`)
-	p.header("word", "meaning")
+The expected outcome with defaults; if the fault needs several servers (~leader-kill~), on the first topology that has them. Data without a fence
+is changed too (~--fencing both~). ~make soak~ runs 200 random cells and fails if one is contradicted (by a verdict: inconclusive is none).
+[matrix.md](matrix.md) has what was measured.
+`))
+	p.header("sign", "word", "meaning")
 	for _, w := range suite.Words() {
-		p.row("`"+string(w)+"`", w.Doc())
+		p.row(signs[w], "`"+string(w)+"`", w.Doc())
 	}
-	for _, group := range groups(c.Backends.All()) {
-		p.line("")
-		head := []string{"fault"}
-		for _, b := range group {
-			head = append(head, b.Name)
+	p.row("➖", "", "impossible; `lockstorm run` gives the reason")
+	for _, s := range storesOf(c) {
+		p.line("\n**%s**\n", s.name)
+		names, rule := "", ""
+		for _, b := range s.locks {
+			names, rule = names+"`"+b.Name+"`|", rule+":-:|"
 		}
-		p.header(head...)
+		p.line("|fault|%s\n|---|%s", names, rule)
 		for _, f := range c.Nemeses.All() {
-			cells := []string{"`" + f.Name + "`"}
-			for _, b := range group {
-				cells = append(cells, cell(c, b.Name, f.Name))
+			cells := ""
+			for _, b := range s.locks {
+				cells += cell(c, b.Name, f.Name) + "|"
 			}
-			p.row(cells...)
+			if strings.Trim(cells, "➖|") != "" {
+				p.line("|`%s`|%s", f.Name, cells)
+			}
 		}
 	}
-}
-
-const columns = 7 // of one table, so that it can be read
-
-func groups(all []backends.Spec) [][]backends.Spec {
-	return slices.Collect(slices.Chunk(all, columns))
 }
 
 func cell(c *harness.Catalogue, backend, fault string) string {
 	if _, err := harness.Where(c, backend, fault); err != nil {
-		return "-"
+		return "➖"
 	}
-	w, ok := cases.For(backend, fault)
-	if !ok {
-		return "?"
-	}
-	return string(w)
+	w, _ := cases.For(backend, fault)
+	return cmp.Or(signs[w], "unknown")
 }
 
 const figuresBegin, figuresEnd = "<!-- figures: made by `make docs` -->\n", "<!-- end of figures -->\n"

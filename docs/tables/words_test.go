@@ -10,7 +10,7 @@ import (
 
 // budgets are how many words a page may have.
 var budgets = map[string]int{
-	"faults": 2500,
+	"faults": 2500, "backends": 3000,
 	"matrix": 600, "choosing": 900, "libraries-measured": 500, "adapters-measured": 500, "databases": 500,
 	"ensembles": 500, "releases": 500,
 	"track-record": 500, "versions": 500, "containers": 500, "defaults": 500, "claims": 2500,
