@@ -10,7 +10,7 @@ import (
 
 // budgets are how many words a page may have.
 var budgets = map[string]int{
-	"faults": 2500, "backends": 3000,
+	"faults": 2500, "backends": 3000, "libraries": 5500,
 	"matrix": 600, "choosing": 900, "libraries-measured": 500, "adapters-measured": 500, "databases": 500,
 	"ensembles": 500, "releases": 500,
 	"track-record": 500, "versions": 500, "containers": 500, "defaults": 500, "claims": 2500,
@@ -31,6 +31,28 @@ func TestWordsOfPages(t *testing.T) {
 		}
 		if n := len(word.FindAll(target.ReplaceAll(text, []byte("]")), -1)); n > most {
 			t.Errorf("docs/%s.md has %d words: at most %d", page, n, most)
+		}
+	}
+}
+
+// A bug of a library is told in 150 words or fewer, its command included, and is in the index above all sections.
+func TestSectionsOfLibraries(t *testing.T) {
+	text, err := os.ReadFile("../libraries.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, rest, _ := strings.Cut(string(text), "\n## Tested versions\n")
+	sections := strings.Split(rest, "\n## ")[1:]
+	if len(sections) < 40 {
+		t.Fatalf("docs/libraries.md has %d sections", len(sections))
+	}
+	for _, s := range sections {
+		title, body, _ := strings.Cut(s, "\n")
+		if n := len(strings.Fields(body)); n > 150 {
+			t.Errorf("docs/libraries.md: %q has %d words: at most 150", title, n)
+		}
+		if tells := !strings.HasPrefix(title, "Measurements") && !strings.HasPrefix(title, "Libraries"); tells && !strings.Contains(index, "(#"+anchor(title)+")") {
+			t.Errorf("docs/libraries.md: %q is not in the index", title)
 		}
 	}
 }
