@@ -23,12 +23,12 @@ func Words() []Outcome { return []Outcome{Safe, Inherent, Mostly, Defect, Blocks
 func (w Outcome) Doc() string {
 	return map[Outcome]string{
 		Safe:     "no violation",
-		Inherent: "a violation that every lock with an expiring lease allows: the remedy is a fence (a data store that checks fencing tokens)",
-		Defect:   "the lock itself breaks its promise, although the holder's lease is still running: the remedy is to fix the lock, or to use another lock or topology",
-		Blocks:   "after the fault no client gets the lock again",
-		Any:      "the outcome depends on the moment at which the fault acts: no violation, or a violation of any kind",
+		Inherent: "what every lock with an expiring lease allows: a fence cures it",
+		Defect:   "the lock broke its promise while the lease ran: mend it, or use another lock or topology",
+		Blocks:   "nobody gets the lock again after the fault",
+		Any:      "depends on the moment of the fault: safe, or any violation",
 		Violated: "a violation of any kind",
-		Mostly:   "the outcome depends on the moment at which the fault acts: no violation, or an inherent violation, but never a defect",
+		Mostly:   "depends on the moment of the fault: safe or inherent, never a defect",
 	}[w]
 }
 

@@ -13,28 +13,25 @@ const module = "go.etcd.io/etcd/client/v3 v3.7.3"
 
 // Specs are the locks on etcd for the catalogue.
 func Specs() []backends.Spec {
-	one := spec("etcd-mutex", "the mutex of etcd's Go package `concurrency` (NewMutex, Lock or TryLock, Unlock), with a new session (a lease of etcd) for each acquire",
+	one := spec("etcd-mutex", "etcd's Go package `concurrency`: NewMutex, Lock or TryLock, Unlock, with a new session for each acquire",
 		func(env backends.Env) backends.Locker { return mutex{newSessions(env, false)} })
-	shared := spec("etcd-mutex-shared-session", "like etcd-mutex, but with one session for all locks of a client",
+	shared := spec("etcd-mutex-shared-session", "etcd-mutex with one session for all locks of a client",
 		func(env backends.Env) backends.Locker { return mutex{newSessions(env, true)} })
-	service := spec("etcd-lock-rpc", "etcd's lock service (the RPCs Lock and Unlock); the client creates a lease for each attempt to acquire, and renews the lease",
+	service := spec("etcd-lock-rpc", "etcd's lock service (RPCs Lock, Unlock), with a lease for each attempt that the client renews",
 		func(env backends.Env) backends.Locker { return rpc{newSessions(env, false)} })
-	office := spec("etcd-election", "the election of etcd's Go package `concurrency` (NewElection): Campaign acquires the lock, Resign releases the lock",
+	office := spec("etcd-election", "etcd's Go package `concurrency`: NewElection, Campaign, Resign",
 		func(env backends.Env) backends.Locker { return election{newSessions(env, true)} })
 	service.NoTry, office.NoTry = true, true
 	one.Fair, service.Fair, office.Fair = true, true, true // by the revision at which each asked
-	control := spec("etcd-txn", "the lock is a key in etcd, created and deleted in transactions, with a lease for each attempt to acquire; the data is in etcd too, and each write checks the lock's key in the same transaction",
+	control := spec("etcd-txn", "a key created and deleted in transactions, with a lease for each attempt; the data is in etcd too, and each write checks the key",
 		func(env backends.Env) backends.Locker { return txn{newSessions(env, false)} })
 	control.Register = "etcd"
 	all := []backends.Spec{one, shared, service, office, control}
-	for i := range all {
-		all[i].Notes = "Times to live are rounded up to whole seconds. "
-	}
-	all[0].Notes += "If the connection is lost, a call of the method Lock does not return even after its context has ended: Lock then tries to delete its key, and this request has no time-out."
-	all[1].Notes += "All attempts of a client to acquire the same lock use the same key, because the attempts share a session. So if the answer to an attempt was lost, the next attempt of the client takes over the key of the earlier attempt."
-	all[2].Notes += "A release counts as successful only if the lease is still alive after the release. If the lease has ended, the end of the lease may have freed the lock before the release."
-	all[4].Notes += "This backend is a control (its right result is known): with --fencing on, no client overwrites a value that it has not read. Two clients may still believe at the same time that they hold the lock."
-	all[3].Notes += "As with etcd-lock-rpc, a release counts as successful only if the lease is still alive after the release."
+	all[0].Notes = "Ttl in whole seconds, rounded up, as for all locks on etcd. Without a connection, Lock doesn't return even when its context ends: it deletes its key, without a time-out."
+	all[1].Notes = "All attempts of a client share a key: the one after a lost answer takes over the earlier one's key."
+	all[2].Notes = "A release counts only if the lease is alive afterwards; else its end may have freed the lock first."
+	all[4].Notes = "A control: with --fencing on nobody overwrites a value that he hasn't read. Two clients may still believe that they hold the lock."
+	all[3].Notes = "A release counts as for etcd-lock-rpc."
 	return all
 }
 

@@ -25,7 +25,7 @@ const (
 // Topologies are the sets of etcd servers that the locks run on.
 func Topologies() []cluster.Topology {
 	ensemble := cluster.Topology{
-		Name: Three, Doc: "a cluster of three etcd servers (heartbeat 50 ms, election timeout 250 ms); a change is acknowledged only after two servers have it on disk",
+		Name: Three, Doc: "three servers (heartbeat 50 ms, election timeout 250 ms); acknowledged when two have it on disk",
 		Recovery: 5 * time.Second, FailOver: time.Second, TTL: 2 * time.Second,
 		Fleet: cluster.Elected, Ready: together,
 	}
@@ -34,7 +34,7 @@ func Topologies() []cluster.Topology {
 	}
 	return []cluster.Topology{
 		{
-			Name: Single, Doc: "one etcd server; its data is on disk and survives a restart",
+			Name: Single, Doc: "one server; data survives a restart",
 			Nodes: []cluster.Recipe{node(1, 1)}, Recovery: 3 * time.Second,
 		},
 		ensemble,

@@ -21,25 +21,23 @@ const Local = "local"
 
 // Topologies is the one without servers.
 func Topologies() []cluster.Topology {
-	return []cluster.Topology{{Name: Local, Doc: "no servers: the clients share a directory on this host"}}
+	return []cluster.Topology{{Name: Local, Doc: "no servers: clients share a directory"}}
 }
 
 // Specs are the file locks for the catalogue, and none.
 func Specs() []backends.Spec {
 	return []backends.Spec{
 		{
-			Name: "none", Doc: "no lock at all, as a control (a backend whose result is known): every run must end with a violation",
-			Notes: "This backend is a control, because the right outcome of its runs is known: every run must end with a violation.", Topologies: []string{Local},
-			Ends: history.EndsNever, Open: opener(takeNothing),
+			Name: "none", Doc: "no lock, as a control: every run must end with a violation",
+			Topologies: []string{Local},
+			Ends:       history.EndsNever, Open: opener(takeNothing),
 		},
 		{
-			Name: "file-excl", Doc: "to acquire, the client creates a file with O_EXCL; to release, it removes the file; a dead holder blocks all clients forever",
-			Notes:      "The lock file of a dead holder is never removed, so the lock stays held.",
+			Name: "file-excl", Doc: "a file created with O_EXCL, removed to release; a dead holder blocks everyone for ever",
 			Topologies: []string{Local}, Ends: history.EndsNever, Open: opener(takeExcl),
 		},
 		{
-			Name: "file-flock", Doc: "flock(2) on a file: the kernel frees the lock when the holder dies; a control (a backend whose result is known): every run must pass",
-			Notes:      "This backend is a control, because the right outcome of its runs is known: every run must pass. The kernel frees the lock only when the holder releases it or dies.",
+			Name: "file-flock", Doc: "flock(2) on a file, as a control: every run must pass",
 			Topologies: []string{Local}, Ends: history.EndsProcess, Open: opener(takeFlock),
 		},
 	}

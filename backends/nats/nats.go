@@ -22,14 +22,14 @@ import (
 // Specs are the locks on NATS for the catalogue.
 func Specs() []backends.Spec {
 	return []backends.Spec{{
-		Name: "nats-kv", Doc: "a key in a NATS KV bucket, with nats.go v1.55.0: the client acquires the lock by Create, and releases it by Delete with the key's revision; keys live for one ttl; the revision is the fencing token",
+		Name: "nats-kv", Doc: "a key in a NATS KV bucket (nats.go v1.55.0): Create, and Delete with the revision, which is the fencing token; keys live for one ttl",
 		Library:    "github.com/nats-io/nats.go v1.55.0",
 		Signals:    []backends.Signal{{Kind: backends.SignalMethod, Name: "Get"}, {Kind: backends.SignalError, Name: "Update"}},
 		Calls:      []string{backends.CallExtend, backends.CallAsk, backends.CallToken},
 		Topologies: []string{Single, Three}, Ends: history.EndsLease, Tokens: true, Buffers: true, Open: open,
 		// The calls wait 5 s for an answer, and a client that was cut off waits 2 s before it dials again.
 		Recovery: 8 * time.Second,
-		Notes:    "The bucket (not the key) defines the time to live of its keys. A waiting client polls, because NATS does not notify watchers when a key expires. While a client is cut off, the library buffers the client's requests, and sends them when the client is connected again. When the library sends a buffered request, the call (for example Create) has already returned an error. So a Create that returned an error may still take the lock later. On three servers the bucket has three replicas, and Get may read an old value from a replica that lags behind.",
+		Notes:    "The bucket defines the time to live. Waiting clients poll: watchers don't learn that a key expired. Requests of a client that is cut off are buffered and sent later, so a Create that returned an error may still take the lock. On three servers Get may read an old value.",
 	}}
 }
 

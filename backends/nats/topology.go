@@ -24,7 +24,7 @@ const (
 // Go library, the real one in a child of our own binary.
 func Topologies() []cluster.Topology {
 	ensemble := cluster.Topology{
-		Name: Three, Doc: "a cluster of three NATS servers with JetStream; a change is acknowledged only after two servers have it; the election of a new leader takes 4 to 10 s",
+		Name: Three, Doc: "three servers with JetStream; acknowledged when two have it; an election takes 4 to 10 s",
 		Recovery: 12 * time.Second, FailOver: 10 * time.Second, TTL: 2 * time.Second,
 		Fleet: cluster.Elected, Ready: together,
 	}
@@ -32,7 +32,7 @@ func Topologies() []cluster.Topology {
 		ensemble.Nodes = append(ensemble.Nodes, node(i+1, 3))
 	}
 	return []cluster.Topology{{
-		Name: Single, Doc: "one NATS server with JetStream; its data is on disk and survives a restart",
+		Name: Single, Doc: "one server with JetStream; data survives a restart",
 		Nodes: []cluster.Recipe{node(1, 1)}, Recovery: 2 * time.Second,
 	}, ensemble}
 }

@@ -127,13 +127,13 @@ const (
 // retriesParam is what all locks on one server have, with the default of go-redis.
 var retriesParam = catalog.Param{
 	Name: paramRetries, Default: "3",
-	Doc: "number of times that the Redis client (go-redis) resends a command that got no answer; the default is that of go-redis; 0: never",
+	Doc: "how often go-redis resends a command that got no answer; 0: never",
 }
 
 // waitParam is what all locks that poll have.
 var waitParam = catalog.Param{
 	Name: backends.ParamWait, Default: "jitter",
-	Doc: "time between two tries of a waiting client (fixed: a fiftieth of the ttl; jitter: a random time of at most a fiftieth of the ttl)",
+	Doc: "time between two tries: fixed (a fiftieth of the ttl), or jitter (at most that, at random)",
 }
 
 // checkRetries refuses wrong values before anything is started.

@@ -47,13 +47,13 @@ func sentinelSpecs() []backends.Spec {
 	topologies := withAOF(Sentinel)
 	return []backends.Spec{
 		{
-			Name: "redis-sentinel", Doc: "like redis-lua, but on the master that Redis Sentinel reports; replication is asynchronous, so a fail-over may lose the lock",
-			Notes:      "The master acknowledges a grant before any replica has the key. So a fail-over may lose the lock. lockstorm can prove this loss only if the lease is still running when the fail-over ends. A fail-over takes about two seconds on this topology, so the default ttl is 3s. In a split brain (two servers act as master) the new master still has the key of the last holder. When the key of the last holder has expired, each of the two masters of a split brain can grant the lock. When a split brain ends, some clients (of the library go-redis) may have missed the switch to the new master. Clients that missed the switch keep using the old master until Sentinel makes the old master a replica.",
+			Name: "redis-sentinel", Doc: "redis-lua on the master that Sentinel names; replication is asynchronous, so a fail-over may lose the lock",
+			Notes:      "The loss can only be proven if the lease still runs when the fail-over (about 2 s) ends: hence the default ttl of 3s. In a split brain both masters can grant once the last holder's key has expired. Some go-redis clients miss the switch and use the old master until Sentinel makes it a replica.",
 			Topologies: topologies, Open: opener(takePX(releaseLua)),
 		},
 		{
-			Name: "redis-sentinel-wait", Doc: "like redis-sentinel, but with the command WAIT: a client keeps the lock only if a replica confirms the lock's key; if no replica confirms the key, the client deletes the key",
-			Notes:      "WAIT confirms that one replica has the key, not that this replica will be promoted. Still, a confirmed lock survives a fail-over, because Sentinel promotes the replica with the highest offset (the replica that has received most of the master's data). If no replica confirms the key within a tenth of the ttl, the client deletes the key. While replication is cut, no client is granted the lock.",
+			Name: "redis-sentinel-wait", Doc: "redis-sentinel with WAIT: a client keeps the lock only if a replica confirms the key, else it deletes it",
+			Notes:      "WAIT doesn't say that this replica will be promoted; a confirmed lock survives because Sentinel promotes the one with the highest offset. It waits a tenth of the ttl; while replication is cut, nobody is granted the lock.",
 			Topologies: topologies, Open: opener(takeWait),
 		},
 	}
@@ -64,18 +64,18 @@ func redlockSpecs() []backends.Spec {
 	topologies := withAOF(Five)
 	return []backends.Spec{
 		{
-			Name: "redlock", Doc: "Redlock as published: SET NX PX on a majority of five masters; a grant is valid for the ttl, minus the duration of the acquire, minus a reserve for clock drift",
-			Notes:      "Redlock is safe while a minority of the nodes is dead. Redlock is not safe against a pause of the client, clocks that jump, or nodes that restart empty. If only three of the five nodes granted the lock, and one of these three restarts empty, another client can get the lock. A clock jump makes the lock's key expire on one node. The number of clock jumps that a grant survives depends on the number of nodes that granted the lock. A grant by all five nodes survives two clock jumps, because three nodes still have the lock's key. A grant by four of the five nodes survives one clock jump. A grant by three of the five nodes survives no clock jump: after one jump three nodes do not have the lock's key, and this majority can grant the lock to another client. When five clients compete for the lock, some grants come from only three or four nodes. By default the fault `clock-jump` acts only after a grant by all five nodes. To choose another number of nodes, set the parameter `grant=` of `clock-jump`. If two nodes are dead or cut off, every grant comes from the other three nodes.",
+			Name: "redlock", Doc: "Redlock as published: SET NX PX on a majority of five masters; valid for the ttl less the time to acquire and a reserve for clock drift",
+			Notes:      "Safe while a minority of nodes is dead, not against pauses of clients, clock jumps or nodes that restart empty. A grant by all five nodes survives two clock jumps, by four one, by three none; with five competing clients some come from three or four, and from three whenever two nodes are away. `clock-jump` acts only after a grant by all five; `grant=` changes that. Of three granting nodes one that restarts empty is enough for a second grant.",
 			Topologies: topologies, Voters: true, Open: openRedlock(),
 		},
 		{
-			Name: "redlock-watchdog", Doc: "like redlock, but with a watchdog that extends the lease every third of its time to live",
-			Notes:      "redlock-watchdog has the same weaknesses as redlock. Each extension gives the lease a new deadline. The extension succeeds only if a majority of the nodes confirms it before this new deadline.",
+			Name: "redlock-watchdog", Doc: "redlock with a watchdog that extends every third of the ttl",
+			Notes:      "Weak where redlock is. An extension counts only if a majority confirms it before the new deadline.",
 			Topologies: topologies, Voters: true, Renews: true, Open: openRedlock(func(r *redlock) { r.renews = true }),
 		},
 		{
-			Name: "redlock-delayed", Doc: "like redlock, but with delayed restarts: clients send no lock request to a node that started less than one ttl ago",
-			Notes:      "Kleppmann and antirez describe the delayed restart: a restarted node must not take part for at least one ttl. In this backend the clients, not the nodes, implement the delayed restart. Before each request to a node, a client reads the uptime of the node (command INFO server) on the same connection. A node reports its uptime in whole seconds. So after the start of a node, the clients do not trust this node for one ttl and up to two seconds more. While the clients do not trust a node, no client asks this node for a new lock. Clients that hold a lock still send releases to a node that they do not trust. If a restarted node answers that the lock's key does not exist, the clients ignore the answer, because the node may have lost the key in the restart. At the start of a run all nodes have just started, so no client is granted the lock for one ttl and up to two seconds more. If the clock of a node jumps forward, the node seems to have started earlier than it did, so the clients may accept its answers too early.",
+			Name: "redlock-delayed", Doc: "redlock with delayed restarts: no request for a lock to a node that started less than one ttl ago",
+			Notes:      "Clients, not nodes, implement the delay: they read the uptime (INFO server, whole seconds) before each request, and mistrust a node for one ttl and up to two seconds more. It isn't asked for locks, but is sent releases; if it says that the key doesn't exist, that is ignored. All nodes have just started when a run begins, so nobody is granted the lock for as long. A clock that jumps forward makes a node look older.",
 			Topologies: topologies, Voters: true, Open: openRedlock(func(r *redlock) { r.quarantine = true }),
 			Recovery:   2 * time.Second, // uptimes come in whole seconds
 			RealServer: "this lock reads the uptime of its Redis server, which lockstorm's embedded server does not report",
@@ -88,36 +88,35 @@ func singleSpecs() []backends.Spec {
 	topologies := withAOF(Single, Replica, Sentinel)
 	return []backends.Spec{
 		{
-			Name: "redis-setnx", Doc: "acquire by SETNX without a time to live; release by DEL: a dead holder blocks all clients forever",
-			Notes:      "The key has no time to live: the lock lasts until its holder releases it.",
+			Name: "redis-setnx", Doc: "SETNX without a time to live, DEL: a dead holder blocks everyone for ever",
 			Topologies: topologies, Ends: history.EndsNever, Open: opener(takeSetnx),
 		},
 		{
-			Name: "redis-setnx-expire", Doc: "acquire by SETNX, then EXPIRE as a second command: a client that dies between the two commands blocks all other clients forever",
+			Name: "redis-setnx-expire", Doc: "SETNX, then EXPIRE as a second command: a client that dies in between blocks everyone for ever",
 			Topologies: topologies, Open: opener(takeSetnxExpire),
-			Points: []backends.Point{{Name: pointSetnxExpire, Doc: "the key is set, but has no time to live yet"}},
+			Points: []backends.Point{{Name: pointSetnxExpire, Doc: "the key has no time to live yet"}},
 		},
 		{
-			Name: "redis-get-del", Doc: "acquire by SET NX PX; release by GET, comparison and DEL in three steps: the DEL may delete the lock of the next holder",
+			Name: "redis-get-del", Doc: "SET NX PX; release by GET, comparison and DEL: the DEL may delete the next holder's lock",
 			Topologies: topologies, Open: opener(takePX(releaseGetDel)),
-			Points: []backends.Point{{Name: pointGetDel, Doc: "GET has shown that the client still owns the key; the client has not deleted the key yet"}},
+			Points: []backends.Point{{Name: pointGetDel, Doc: "the client knows that the key is its own, and hasn't deleted it yet"}},
 		},
 		{
-			Name: "redis-del", Doc: "acquire by SET NX PX; release by DEL without a check of the owner: a late release frees another client's lock",
+			Name: "redis-del", Doc: "SET NX PX; release by DEL without a check of the owner: a late release frees another's lock",
 			Topologies: topologies, Open: opener(takePX(releaseDel)),
 		},
 		{
-			Name: "redis-lua", Doc: "acquire by SET NX PX; release by a compare-and-delete script in Lua: the lock that most services use",
+			Name: "redis-lua", Doc: "SET NX PX; release by a compare-and-delete script in Lua: what most services use",
 			Topologies: topologies, Open: opener(takePX(releaseLua)),
 		},
 		{
-			Name: "redis-watchdog", Doc: "like redis-lua, but with a watchdog that renews the lease every third of its time to live, and tells the client when the lock is lost",
-			Notes:      "A pause of the client's process also pauses the watchdog. So the watchdog does not help against a pause of the client's process.",
+			Name: "redis-watchdog", Doc: "redis-lua with a watchdog that renews every third of the ttl and tells of a loss",
+			Notes:      "A pause of the process pauses the watchdog too, so it doesn't help.",
 			Topologies: topologies, Renews: true, Open: opener(takeWatchdog),
 		},
 		{
-			Name: "redis-fenced", Doc: "like redis-lua, but the script that acquires the lock also takes a fencing token from a counter (INCR)",
-			Notes:      "The acquire script takes the token from INCR. The counter of INCR is in the same memory as the lock. If the server loses its memory, it loses both the lock and the counter. After the server has lost its memory, the next tokens are equal to earlier tokens, or smaller. With `--workload counter:fence=at-least`, the fence also accepts a token that is equal to the newest token that the fence has seen. A fence that accepts equal tokens cannot detect that two clients have the same token.",
+			Name: "redis-fenced", Doc: "redis-lua whose script also takes a fencing token from a counter (INCR)",
+			Notes:      "A server that loses its memory loses the counter too: the next tokens are equal to earlier ones, or smaller. A fence that accepts equal tokens (`--workload counter:fence=at-least`) can't tell two clients with the same token apart.",
 			Topologies: topologies, Tokens: true, Open: opener(takeFenced),
 		},
 	}

@@ -41,11 +41,11 @@ type persistence struct {
 
 var (
 	persistNothing = persistence{
-		doc: "; no data is kept on disk: a restart loses every lock", config: "save \"\"\nappendonly no\n",
+		doc: "; a restart loses every lock", config: "save \"\"\nappendonly no\n",
 	}
 	// No automatic rewrite: it would fork a child that does not die with the server.
 	persistAlways = persistence{
-		suffix: AOF, doc: "; a write is acknowledged only after it is on disk (appendfsync always)",
+		suffix: AOF, doc: "; on disk (appendfsync always)",
 		config: "save \"\"\nappendonly yes\nappendfsync always\nauto-aof-rewrite-percentage 0\n",
 	}
 )
@@ -58,7 +58,7 @@ func single(p persistence) cluster.Topology {
 }
 
 func five(p persistence) cluster.Topology {
-	t := cluster.Topology{Name: Five, Doc: "five independent Redis masters, for Redlock", Recovery: time.Second}
+	t := cluster.Topology{Name: Five, Doc: "five independent masters, for Redlock", Recovery: time.Second}
 	for i := range 5 {
 		t.Nodes = append(t.Nodes, master(nodeName(i), p))
 	}
@@ -67,7 +67,7 @@ func five(p persistence) cluster.Topology {
 
 func replica(p persistence) cluster.Topology {
 	return cluster.Topology{
-		Name: Replica, Doc: "a Redis master and a replica that follows it asynchronously; no automatic fail-over",
+		Name: Replica, Doc: "a master and an asynchronous replica, without fail-over",
 		Nodes: replicated(p, 2), Recovery: 2 * time.Second, Ready: replicasReady(2),
 	}
 }
@@ -83,7 +83,7 @@ const (
 // fail-over takes two seconds and not ten.
 func sentinel(p persistence) cluster.Topology {
 	t := cluster.Topology{
-		Name: Sentinel, Doc: "a Redis master, two replicas and three Sentinels that replace a failed master (a Sentinel regards the master as failed after 500 to 800 ms without an answer)",
+		Name: Sentinel, Doc: "a master, two replicas and three Sentinels, which replace a master after 500 to 800 ms without an answer",
 		Nodes: replicated(p, 3), Fleet: cluster.Supervised,
 		Recovery: 10 * time.Second, // a master that comes back is made a replica after 2 s, before Redis 7 after 8 s
 		FailOver: 2 * time.Second, TTL: 3 * time.Second,

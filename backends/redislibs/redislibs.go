@@ -27,19 +27,19 @@ func Specs() []backends.Spec {
 	five := []string{redis.Five, redis.Five + redis.AOF, redis.Single, redis.Single + redis.AOF}
 	return []backends.Spec{
 		{
-			Name: "redsync", Doc: "the library go-redsync/redsync v4.18.1: Redlock; the method Until gives the deadline of a lock",
+			Name: "redsync", Doc: "the library go-redsync/redsync v4.18.1: Redlock; Until gives the deadline",
 			Library: "github.com/go-redsync/redsync/v4 v4.18.1", Params: redsyncParams, With: withRedsync,
 			Signals: []backends.Signal{{Kind: backends.SignalMethod, Name: "Until"}, {Kind: backends.SignalError, Name: "Extend"}},
 			Calls:   []string{backends.CallExtend, backends.CallAsk, backends.CallToken, backends.CallReuse},
-			Notes:   "The method Until of the library gives the deadline of a lock. lockstorm watches the library's connections to see which nodes granted the lock. redsync does not extend locks by itself. With `--workload counter:extend=background` the client extends the lock, as users of redsync do. The library asks all nodes at the same time, and waits for all answers. With `fail-fast=yes` the library waits only until a majority of the nodes has given the same answer. The Redis client go-redis ignores the deadline that redsync sets for each node. So redsync waits for a silent node until go-redis gives up, after 4 attempts with a read timeout of 5 s each.",
+			Notes:   "It doesn't extend by itself: `--workload counter:extend=background` does, as its users do. Which nodes granted is seen on its connections. It asks all nodes at once and waits for all answers, with `fail-fast=yes` for a majority of equal ones. go-redis ignores its deadline for a node: a silent one costs 4 attempts of 5 s each.",
 			Voters:  true, Topologies: five, Ends: history.EndsLease, Keys: redis.Keys, Open: openRedsync, Recovery: goredisRecovery,
 		},
 		{
-			Name: "redislock", Doc: "the library bsm/redislock v0.9.4: acquire by SET NX PX in a script; release by compare-and-delete",
+			Name: "redislock", Doc: "the library bsm/redislock v0.9.4: SET NX PX in a script; release by compare-and-delete",
 			Library: "github.com/bsm/redislock v0.9.4", Params: redislockParams, With: withRedislock,
 			Signals:    []backends.Signal{{Kind: backends.SignalMethod, Name: "TTL"}, {Kind: backends.SignalError, Name: "Refresh"}},
 			Calls:      []string{backends.CallExtend, backends.CallAsk, backends.CallToken},
-			Notes:      "The method TTL asks the server whether the lock is still held. After the end of the lease the server answers that the lock is no longer held. In this library, a token is the random value in the lock's key, not a fencing token. The method Obtain takes over a lock if the holder's token begins with the caller's token. So if a client sends the request of an Obtain twice, the second request succeeds although the first request has already set the key. Users who choose their own tokens must make sure that no client's token begins with the token of another client.",
+			Notes:      "TTL asks the server, which denies the lock after the end of the lease. Its token is the random value in the key, no fencing token. Obtain takes over a lock whose token begins with the caller's: a request that is sent twice succeeds, and tokens of your own must not begin with one another.",
 			Topologies: single(), Ends: history.EndsLease, Keys: redis.Keys, Open: openRedislock, Recovery: goredisRecovery,
 		},
 	}

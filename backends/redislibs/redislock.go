@@ -16,7 +16,7 @@ import (
 )
 
 var redislockParams = []catalog.Param{
-	{Name: "backoff", Default: "100ms", Doc: "LinearBackoff: the time between two tries while Obtain waits for the lock, as in redislock's README; an Obtain that does not wait tries only once"},
+	{Name: "backoff", Default: "100ms", Doc: "LinearBackoff: time between two tries while Obtain waits; without waiting it tries once"},
 }
 
 func withRedislock(s backends.Spec, v catalog.Values) (backends.Spec, error) {

@@ -18,13 +18,13 @@ const (
 
 // redsyncParams are the options of redsync, with its defaults.
 var redsyncParams = []catalog.Param{
-	{Name: paramClient, Default: clientGoRedis, Doc: "the Redis client that redsync uses: go-redis or redigo, each with its default settings (connections of redigo have no timeout)"},
-	{Name: "tries", Default: "32", Doc: "WithTries: number of times that one call of Lock tries to get the lock"},
-	{Name: "drift-factor", Default: "0.01", Doc: "WithDriftFactor: fraction of the time to live that is reserved for clock drift"},
-	{Name: "timeout-factor", Default: "0.05", Doc: "WithTimeoutFactor: time that Lock waits for all nodes together, as a fraction of the time to live"},
-	{Name: "setnx-extend", Default: "no", Doc: "WithSetNXOnExtend: an extension sets the lock's key again on nodes where the key has disappeared"},
-	{Name: "fail-fast", Default: "no", Doc: "WithFailFast: redsync stops waiting for nodes as soon as a majority of them has given the same answer"},
-	{Name: "shuffle", Default: "no", Doc: "WithShufflePools: redsync asks the nodes in random order"},
+	{Name: paramClient, Default: clientGoRedis, Doc: "go-redis or redigo, with its defaults (redigo has no timeout)"},
+	{Name: "tries", Default: "32", Doc: "WithTries: tries of one Lock"},
+	{Name: "drift-factor", Default: "0.01", Doc: "WithDriftFactor: share of the ttl reserved for clock drift"},
+	{Name: "timeout-factor", Default: "0.05", Doc: "WithTimeoutFactor: how long Lock waits for all nodes together, as a share of the ttl"},
+	{Name: "setnx-extend", Default: "no", Doc: "WithSetNXOnExtend: an extension sets the key again where it has gone"},
+	{Name: "fail-fast", Default: "no", Doc: "WithFailFast: stops waiting at a majority of equal answers"},
+	{Name: "shuffle", Default: "no", Doc: "WithShufflePools: asks the nodes in random order"},
 }
 
 func withRedsync(s backends.Spec, v catalog.Values) (backends.Spec, error) {

@@ -21,7 +21,7 @@ func behindBouncer() cluster.Topology {
 	db := postgresNode(1, single)
 	db.Peering = cluster.Pairwise
 	return cluster.Topology{
-		Name: PostgresBouncer, Doc: "a PostgreSQL server behind PgBouncer in transaction mode, which gives clients a connection to the server for one transaction at a time",
+		Name: PostgresBouncer, Doc: "a server behind PgBouncer in transaction mode: a connection for one transaction at a time",
 		Nodes: []cluster.Recipe{bouncer(db.Name), db}, Recovery: 20 * time.Second, // PgBouncer tries again 15 s after a server refused it
 	}
 }

@@ -32,11 +32,11 @@ var isolations = map[string]string{
 }
 
 var (
-	isolationParam = catalog.Param{Name: paramIsolation, Default: "default", Doc: "isolation level of the transactions: default, read-committed, repeatable-read or serializable"}
-	watchParam     = catalog.Param{Name: paramWatch, Default: "0s", Doc: "time between two checks of a holder's connection (the holder sends an empty statement); 0s: no checks"}
-	idleParam      = catalog.Param{Name: paramIdle, Default: "0s", Doc: "idle time after which the server ends a connection (idle_session_timeout, wait_timeout); the lock then ends with the connection, like a lease that is not renewed; 0s: never"}
-	keepaliveParam = catalog.Param{Name: paramKeepalive, Default: "0s", Doc: "TCP keepalive time, rounded to whole seconds: after this time without a packet the server's kernel sends one probe. If the same time passes again without an answer, the kernel ends the connection (tcp_keepalives_idle, tcp_keepalives_interval, tcp_keepalives_count=1). If user-timeout is also set, the kernel instead ends the connection when no packet has come for the time user-timeout. 0s: the kernel's default, two hours"}
-	unheardParam   = catalog.Param{Name: paramUnheard, Default: "0s", Doc: "time after which the server's kernel ends the connection if the client's host has not acknowledged sent data (tcp_user_timeout); 0s: the kernel's default, a quarter of an hour"}
+	isolationParam = catalog.Param{Name: paramIsolation, Default: "default", Doc: "default, read-committed, repeatable-read or serializable"}
+	watchParam     = catalog.Param{Name: paramWatch, Default: "0s", Doc: "time between two checks of a holder's connection, by an empty statement; 0s: none"}
+	idleParam      = catalog.Param{Name: paramIdle, Default: "0s", Doc: "idle time after which the server ends a connection, and with it the lock (idle_session_timeout, wait_timeout); 0s: never"}
+	keepaliveParam = catalog.Param{Name: paramKeepalive, Default: "0s", Doc: "whole seconds without a packet until the server's kernel sends one probe, and again until it ends the connection (tcp_keepalives_idle, tcp_keepalives_interval, tcp_keepalives_count=1), or after user-timeout without a packet, if that is set; 0s: two hours"}
+	unheardParam   = catalog.Param{Name: paramUnheard, Default: "0s", Doc: "time until the server's kernel ends a connection whose client hasn't acknowledged data (tcp_user_timeout); 0s: a quarter of an hour"}
 )
 
 // both are all topologies of both engines.
@@ -64,15 +64,15 @@ func spec(name, doc string, open func(env backends.Env) (backends.Locker, error)
 }
 
 func rowSpecs() []backends.Spec {
-	rowLock := spec("sql-for-update", "SELECT ... FOR UPDATE of an existing row; the data is read and written in the same transaction",
+	rowLock := spec("sql-for-update", "SELECT ... FOR UPDATE of an existing row; the data changes in the same transaction",
 		func(env backends.Env) (backends.Locker, error) {
 			s, err := newSession(env)
 			return &rows{session: s, table: tableData, isolation: isolations[env.Values[paramIsolation]]}, err
 		})
 	rowLock.Settles, rowLock.Params, rowLock.With = true, []catalog.Param{isolationParam}, withIsolation
-	rowLock.Notes = "Only committed changes take effect. If the server ends the connection of a holder, two clients may believe that they hold the lock, but only one of them can commit."
+	rowLock.Notes = "Two clients may believe that they hold the lock when the server ends a connection, but only one can commit."
 
-	missing := spec("sql-for-update-missing-row", "SELECT ... FOR UPDATE of a row that may not exist: a client that finds no row believes that the lock is free, and inserts the row in the same transaction",
+	missing := spec("sql-for-update-missing-row", "SELECT ... FOR UPDATE of a row that may be missing: then the client believes that the lock is free, and inserts it in the same transaction",
 		func(env backends.Env) (backends.Locker, error) {
 			s, err := newSession(env)
 			table := map[string]string{"yes": tableData, "no": tableKeyless}[env.Values[paramKey]]
@@ -80,8 +80,8 @@ func rowSpecs() []backends.Spec {
 		})
 	missing.Topologies = alone()
 	missing.Settles, missing.With = true, withIsolation
-	missing.Params = []catalog.Param{isolationParam, {Name: paramKey, Default: "yes", Doc: "yes: the table has a primary key, so the database refuses a second row for the same lock; no: the table has no primary key"}}
-	missing.Notes = "This lock is flawed, because most engines and isolation levels cannot lock a row that does not exist. The row of a lock is missing only at the first use of the lock, and a primary key refuses the second row: to see lost updates, run with key=no and many locks (--locks 200)."
+	missing.Params = []catalog.Param{isolationParam, {Name: paramKey, Default: "yes", Doc: "yes: a primary key refuses a second row for the same lock; no: none"}}
+	missing.Notes = "Flawed: most engines and isolation levels can't lock a missing row. It is missing only at the first use: for lost updates run with key=no and many locks (--locks 200)."
 	return []backends.Spec{rowLock, missing}
 }
 
@@ -106,52 +106,50 @@ func optimisticSpecs() []backends.Spec {
 		}
 		return s
 	}
-	stamp := of("sql-timestamp", "no lock: the client reads the row's time stamp, and the database applies the update only if the row still has this time stamp", byTimestamp)
-	stamp.Params = []catalog.Param{{Name: paramResolution, Default: "1s", Doc: "resolution of the time stamps; a column that stores whole seconds has the resolution 1s"}}
+	stamp := of("sql-timestamp", "no lock: the update applies only if the row still has the time stamp that was read", byTimestamp)
+	stamp.Params = []catalog.Param{{Name: paramResolution, Default: "1s", Doc: "resolution of the time stamps; 1s: whole seconds"}}
 	stamp.With = func(s backends.Spec, v catalog.Values) (backends.Spec, error) {
 		_, err := v.Length(paramResolution, time.Second)
 		return s, err
 	}
-	stamp.Notes = "This lock is flawed: two updates in quick succession get the same time stamp. So a client that read the row between two updates with the same time stamp does not notice the second update, and overwrites it."
-	noID := of("sql-optimistic-noid", "no lock: the client reads the row's version, and the database applies the update to every row with this version (the id is missing in the condition)", byNoID)
-	noID.Notes = "This lock is flawed on purpose: WHERE version = v without an id also updates rows of other locks. To see wrong updates of other locks' rows, run with several locks (--locks 2)."
-	cas := of("sql-value-cas", "no lock: the client reads the row's value, and the database applies the update only if the row still has this value", byValue)
-	cas.Notes = "If other clients change the value and then change it back (A, B, A), the value looks as if it had never changed. So other data that must agree with the value, for example a count of the value's changes, may become wrong. The workload counter never writes an old value again: to see lost changes, run with --workload stock."
+	stamp.Notes = "Flawed: two quick updates get the same time stamp, and who read in between overwrites the second."
+	noID := of("sql-optimistic-noid", "sql-optimistic whose condition lacks the id: the update applies to every row with this version", byNoID)
+	noID.Notes = "Flawed on purpose: it updates rows of other locks. To see it, run with --locks 2."
+	cas := of("sql-value-cas", "no lock: the update applies only if the row still has the value that was read", byValue)
+	cas.Notes = "A value that went from A to B and back looks unchanged, and what must agree with it goes wrong. The counter never goes back: run with --workload stock."
 	return []backends.Spec{
-		of("sql-optimistic", "no lock: the client reads the row's version, and the database applies the update only if the row still has this version", byVersion),
+		of("sql-optimistic", "no lock: the update applies only if the row still has the version that was read", byVersion),
 		noID, cas, stamp,
 	}
 }
 
 func lockSpecs() []backends.Spec {
-	insert := spec("sql-insert-unique", "to acquire, the client inserts a row with a primary key; to release, it deletes its row",
+	insert := spec("sql-insert-unique", "a row with a primary key: inserted to acquire, deleted to release; a dead holder blocks everyone for ever",
 		func(env backends.Env) (backends.Locker, error) {
 			s, err := newSession(env)
 			return unique{s}, err
 		})
 	insert.Ends, insert.Keys = history.EndsNever, keys(tableLock)
-	insert.Notes = "The row of a dead holder is never deleted, so the lock stays held forever."
 
-	lease := spec("sql-lease-row", "a row with an owner and an expiry time: the client acquires the lock by an UPDATE whose condition is that the row has expired, and renews the lease in the background; each grant gets the next fencing token from the row",
+	lease := spec("sql-lease-row", "a row with owner and expiry: an UPDATE acquires it if it has expired, and renews it in the background; the row counts fencing tokens",
 		func(env backends.Env) (backends.Locker, error) {
 			s, err := newSession(env)
 			return &leases{session: s, heartbeat: env.Values[paramHeartbeat] == "yes", byClient: env.Values[paramClock] == clockClient}, err
 		})
 	lease.Ends, lease.Tokens, lease.Keys, lease.Renews = history.EndsLease, true, keys(tableLease), true
 	lease.Params = []catalog.Param{
-		{Name: paramHeartbeat, Default: "yes", Doc: "yes: the client extends the lease in the background every third of the ttl; no: the client never extends the lease"},
-		{Name: paramClock, Default: clockServer, Doc: "the clock that decides whether a lease has expired: server or client"},
+		{Name: paramHeartbeat, Default: "yes", Doc: "yes: extends the lease every third of the ttl; no: never"},
+		{Name: paramClock, Default: clockServer, Doc: "whose clock ends leases: server or client"},
 	}
 	lease.With = withLease
 
-	advisoryLock := spec("postgres-advisory", "an advisory lock of PostgreSQL (pg_advisory_lock), held by a session or by a transaction", openAdvisory)
+	advisoryLock := spec("postgres-advisory", "an advisory lock (pg_advisory_lock) of a session or a transaction", openAdvisory)
 	advisoryLock.Topologies, advisoryLock.With = ofPostgres(), withAdvisory
-	advisoryLock.Params = []catalog.Param{{Name: paramScope, Default: scopeSession, Doc: "session: held until the unlock; transaction: held until the commit"}, watchParam, idleParam, keepaliveParam, unheardParam}
-	getLock := spec("mariadb-get-lock", "a named lock of MariaDB (GET_LOCK and RELEASE_LOCK), held by a session", openAdvisory)
+	advisoryLock.Params = []catalog.Param{{Name: paramScope, Default: scopeSession, Doc: "session: until the unlock; transaction: until the commit"}, watchParam, idleParam, keepaliveParam, unheardParam}
+	getLock := spec("mariadb-get-lock", "a named lock (GET_LOCK, RELEASE_LOCK) of a session", openAdvisory)
 	getLock.Topologies, getLock.With, getLock.Params = ofMariaDB(), withAdvisory, []catalog.Param{watchParam, idleParam}
-	for _, s := range []*backends.Spec{&advisoryLock, &getLock} {
-		s.Notes = "The server frees the lock when the client or the server ends the connection. Without the parameter watch= the holder notices the loss of the lock only when it sends its next statement. Locks are not replicated: after a fail-over the new master does not have the lock."
-	}
+	advisoryLock.Notes, getLock.Notes = "It ends with the connection, whoever ends it. Without `watch=` the holder notices only at its next statement. Locks aren't replicated: the new master doesn't have them.",
+		"As for postgres-advisory."
 	return []backends.Spec{insert, lease, advisoryLock, getLock}
 }
 

@@ -29,23 +29,23 @@ const (
 // acknowledged over a kill.
 func Topologies() []cluster.Topology {
 	const (
-		async = "; replication is asynchronous; there is no automatic fail-over: lockstorm promotes the replica"
-		sync  = "; a commit is acknowledged only after the replica has it; there is no automatic fail-over: lockstorm promotes the replica"
+		async = "; asynchronous; lockstorm promotes the replica"
+		sync  = "; acknowledged when the replica has it; lockstorm promotes the replica"
 	)
 	return []cluster.Topology{
 		{
-			Name: Postgres, Doc: "one PostgreSQL server; a commit is acknowledged only after it is on disk",
+			Name: Postgres, Doc: "one server; acknowledged when on disk",
 			Nodes: []cluster.Recipe{postgresNode(1, single)}, Recovery: 2 * time.Second,
 		},
 		{
-			Name: MariaDB, Doc: "one MariaDB server; a commit is acknowledged only after it is on disk",
+			Name: MariaDB, Doc: "one server; acknowledged when on disk",
 			Nodes: []cluster.Recipe{mariadbNode(1, single)}, Recovery: 2 * time.Second,
 		},
 		behindBouncer(),
-		replicated(PostgresReplica, "a PostgreSQL server and its hot standby"+async, postgresNode, asynchronous),
-		replicated(PostgresReplicaSync, "a PostgreSQL server and its hot standby"+sync, postgresNode, synchronous),
-		replicated(MariaDBReplica, "a MariaDB server and its replica"+async, mariadbNode, asynchronous),
-		replicated(MariaDBReplicaSync, "a MariaDB server and its replica"+sync, mariadbNode, synchronous),
+		replicated(PostgresReplica, "a server and its hot standby"+async, postgresNode, asynchronous),
+		replicated(PostgresReplicaSync, "a server and its hot standby"+sync, postgresNode, synchronous),
+		replicated(MariaDBReplica, "a server and its replica"+async, mariadbNode, asynchronous),
+		replicated(MariaDBReplicaSync, "a server and its replica"+sync, mariadbNode, synchronous),
 	}
 }
 

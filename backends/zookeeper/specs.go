@@ -21,11 +21,11 @@ const (
 )
 
 func lostOnParam(def string) catalog.Param {
-	return catalog.Param{Name: paramLostOn, Default: def, Doc: "the event after which a client regards its lock as lost: disconnect (the connection is lost) or expiry (a server says that the session has ended)"}
+	return catalog.Param{Name: paramLostOn, Default: def, Doc: "when the lock counts as lost: disconnect (connection lost) or expiry (a server says that the session ended)"}
 }
 
 func tokenParam(of ...string) catalog.Param {
-	return catalog.Param{Name: paramToken, Default: of[0], Doc: fmt.Sprintf("the value that serves as the fencing token: one of %v; ZooKeeper gives these values to the client's znode (an entry in ZooKeeper's tree)", of)}
+	return catalog.Param{Name: paramToken, Default: of[0], Doc: fmt.Sprintf("the fencing token, of the client's znode: one of %v", of)}
 }
 
 // Specs are the locks on ZooKeeper for the catalogue.
@@ -44,29 +44,29 @@ func Specs() []backends.Spec {
 	}
 	queued := []catalog.Param{lostOnParam(onDisconnect), tokenParam(tokenCzxid, tokenSequence, tokenVersion)}
 	fixed := []catalog.Param{lostOnParam(onDisconnect), tokenParam(tokenCzxid, tokenVersion)}
-	rw := spec("zk-rwlock", "a queue of sequential znodes for readers and writers: a reader watches the znode of the nearest writer ahead of it in the queue; a writer watches the znode just ahead of its own",
+	rw := spec("zk-rwlock", "a queue for readers and writers: a reader watches the nearest writer ahead, a writer the znode just ahead",
 		queued, inQueue(queue{recheck: true, shared: true}))
 	rw.Model.Kind = history.ModelReadWrite
-	article := spec("zk-seed001", "a flawed lock from an article: sequential znodes; a client calls exists() and then wait(), and misses a notification that arrives between the two calls",
+	article := spec("zk-seed001", "an article's lock: sequential znodes; exists(), then wait() misses a notification in between",
 		[]catalog.Param{lostOnParam(onDisconnect)}, func(s *session, _ catalog.Values) backends.Locker {
 			return &seed001{s: s, current: map[string]string{}}
 		})
-	article.Points = []backends.Point{{Name: pointBetween, Doc: "the client has set the watch on the preceding znode, but does not wait for a notification yet"}}
-	article.Notes = "This lock is flawed on purpose. A notification that arrives between exists() and wait() does not wake the client, and the client does not check again. After a failed tryLock, the znode of the client stays in the queue until the client acquires the lock with the same object, or until the session ends."
-	shipped := spec("zk-library", "the lock of the Go library go-zookeeper/zk v1.0.4 (zk.NewLock, Lock, Unlock)", []catalog.Param{lostOnParam(onExpiry)},
+	article.Points = []backends.Point{{Name: pointBetween, Doc: "the watch is set, the client doesn't wait yet"}}
+	article.Notes = "Flawed on purpose: nobody checks again after a missed notification. After a failed tryLock the znode stays in the queue until the same object acquires or the session ends."
+	shipped := spec("zk-library", "go-zookeeper/zk v1.0.4: zk.NewLock, Lock, Unlock", []catalog.Param{lostOnParam(onExpiry)},
 		func(s *session, _ catalog.Values) backends.Locker { return &library{s} })
 	shipped.NoTry = true
-	shipped.Notes = "The method Lock takes no context and no time-out. If Unlock returns an error, the lock's znode may still exist. A znode that Unlock did not delete blocks all other clients until the session ends. The library has no token, so lockstorm uses the znode's czxid (the number of the transaction that created the znode) as the token. lockstorm finds the znode by the data that the znode contains."
-	one := spec("zk-exclusive", "one ephemeral znode (an entry in ZooKeeper's tree) with a fixed name: the client that creates the znode holds the lock; all other clients watch the znode, and the deletion of the znode wakes all of them", fixed, ofNode(true))
-	one.Notes = "All clients use the same name for the znode. With several servers, a request to delete the znode can wait for a new connection so long that the client's session expires. The client then sends the old delete request in its next session, and can delete another client's znode."
+	shipped.Notes = "Lock takes no context and no time-out. A znode that a failed Unlock left behind blocks everyone until the session ends. It has no token: the znode's czxid, found by the znode's data, stands for it."
+	one := spec("zk-exclusive", "one ephemeral znode with a fixed name: who creates it holds the lock; its deletion wakes all others", fixed, ofNode(true))
+	one.Notes = "With several servers, a delete request can wait for a connection until the session has expired, is sent in the next session, and deletes another client's znode."
 	return []backends.Spec{
 		one,
-		flawed(spec("zk-exclusive-norecheck", "one ephemeral znode with a fixed name; a client that is woken believes that it holds the lock, and does not check whether it could create the znode", fixed, ofNode(false)),
-			"a client that is woken believes that it holds the lock, even if another client has created the znode first."),
-		fair(spec("zk-sequential", "a queue of sequential ephemeral znodes: each client watches the znode before its own, and checks the queue again when that znode is deleted",
+		flawed(spec("zk-exclusive-norecheck", "zk-exclusive, but a woken client believes that it holds the lock without checking", fixed, ofNode(false)),
+			"somebody else may have created the znode first."),
+		fair(spec("zk-sequential", "a queue of sequential ephemeral znodes: each client watches the one before its own, and checks the queue again when that goes",
 			queued, inQueue(queue{recheck: true}))),
-		flawed(spec("zk-sequential-norecheck", "a queue of sequential ephemeral znodes; a client believes that it holds the lock as soon as the znode before its own is deleted",
-			queued, inQueue(queue{})), "when the znode just before a client's own znode is deleted, the client believes that it holds the lock. But the deleted znode may belong to a client that died while it waited for the lock, so another client may still hold the lock."),
+		flawed(spec("zk-sequential-norecheck", "zk-sequential, but a client believes that it holds the lock as soon as the znode before its own goes",
+			queued, inQueue(queue{})), "that znode may belong to a client that died while waiting."),
 		rw, article, shipped,
 	}
 }
@@ -78,7 +78,7 @@ func fair(s backends.Spec) backends.Spec {
 }
 
 func flawed(s backends.Spec, why string) backends.Spec {
-	s.Notes = "This lock is flawed on purpose: " + why
+	s.Notes = "Flawed on purpose: " + why
 	return s
 }
 

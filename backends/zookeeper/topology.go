@@ -37,7 +37,7 @@ func Topologies() []cluster.Topology {
 	single.Role, single.Ready = history.RoleLeader, serves
 	single.Fresh = map[string]string{"zoo.cfg": config + "clientPort={{.Port}}\nclientPortAddress={{.Host}}\n"}
 	ensemble := cluster.Topology{
-		Name: Three, Doc: "an ensemble of three ZooKeeper servers (tickTime 100, syncLimit 5); a change is acknowledged only after two servers have it on disk",
+		Name: Three, Doc: "three servers (tickTime 100, syncLimit 5); acknowledged when two have it on disk",
 		// A first round of an election may choose a leader that never gets its followers; it is given up
 		// after a second.
 		Recovery: 10 * time.Second, FailOver: 3 * time.Second, TTL: 2 * time.Second,
@@ -48,7 +48,7 @@ func Topologies() []cluster.Topology {
 	}
 	return []cluster.Topology{
 		{
-			Name: Single, Doc: "one ZooKeeper server (tickTime 100); its data is on disk and survives a restart",
+			Name: Single, Doc: "one server (tickTime 100); data survives a restart",
 			Nodes: []cluster.Recipe{single}, Recovery: 4 * time.Second,
 		},
 		ensemble,

@@ -5,9 +5,11 @@
 package tables
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/backends"
@@ -22,7 +24,10 @@ import (
 const generated = "<!-- Made from the catalogue by `make docs`. Do not edit. -->\n\n"
 
 // page collects Markdown.
-type page struct{ strings.Builder }
+type page struct {
+	strings.Builder
+	tight bool // no spaces in tables
+}
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
@@ -31,45 +36,49 @@ func (p *page) row(cells ...string) {
 	for i, c := range cells {
 		cells[i] = strings.ReplaceAll(c, "|", `\|`)
 	}
-	p.line("| %s |", strings.Join(cells, " | "))
+	p.columns(cells...)
+}
+
+func (p *page) columns(cells ...string) {
+	space := " "
+	if p.tight {
+		space = ""
+	}
+	p.line("|%s", space+strings.Join(cells, space+"|"+space)+space+"|")
 }
 
 func (p *page) header(cells ...string) {
 	p.row(cells...)
-	p.line("|%s", strings.Repeat(" --- |", len(cells)))
+	p.columns(slices.Repeat([]string{"---"}, len(cells))...)
 }
 
 // Faults is docs/faults.md.
 func Faults(c *harness.Catalogue) string {
 	var p page
-	p.line("# Faults\n\n%s"+`Inject a fault with `+"`--nemesis NAME[:key=value,...]`"+`. A plan (the list of all faults of a run) can combine several faults.
-lockstorm counts a fault as injected only if there is evidence that the fault took effect. The record of the run (the history) contains the targets
-of each fault and the evidence of its effect (the proof of the fault). This page describes each fault, the evidence for the fault, and how the fault ends.
+	p.line("# Faults\n\n%s"+quoted(`Inject a fault with ~--nemesis NAME[:key=value,...]~; repeat the flag to combine faults. A fault counts as injected only if its effect was
+observed: the history holds its targets and this proof. ~lockstorm list nemeses~ prints all parameters.
 
-lockstorm skips a fault that cannot work on the topology (the set of servers) of the run, and gives the reason. If lockstorm has
-to skip all faults of a run, lockstorm refuses the run. The exit code of a refused run is 3, or 4 if only this host prevents the
-faults (for example, because a tool is missing).
+A fault that cannot work on the topology is skipped, with the reason. If all are skipped, the run is refused: exit code 3, or 4 if only this
+host prevents them (a tool is missing).
 
-A point is a named step of a client (`+"`list workloads`"+` and `+"`list backends`"+` list the points). With the parameter `+"`at`"+` a fault acts when a client reaches
-a point. With `+"`at=random`"+` the fault acts at random times. The parameters `+"`nth`"+`, `+"`every`"+` and `+"`for`"+` set when and for how long the fault acts. A length
-of time is a duration (`+"`300ms`"+`) or a multiple of the time to live of a lock (`+"`1.5ttl`"+`). The parameter `+"`nodes`"+` selects servers. If the lock reports which
-servers granted it to the client, lockstorm prefers these servers as targets of the fault. A server that keeps no data (a Sentinel) is a target only if `+"`nodes`"+` contains the name of this server.
+## When it strikes
 
-Every lock with servers, in any language, has two more points: `+"`request`"+` and `+"`reply`"+`. The point `+"`request`"+` is reached when a client
-has sent a message to a server of the lock. The point `+"`reply`"+` is reached when a server has sent a message to a client. If a fault
-acts at a message (a request or a reply), lockstorm does not stop the client. lockstorm holds back the message until the fault has
-taken effect, and then delivers the message. `+"`nth`"+` counts the messages of each client: `+"`server-restart:at=reply,nth=5`"+` restarts a
-server after it has answered the fifth message of a client and before the client gets the answer.
+A point is a step of a client (~list workloads~ and ~list backends~ list them) or a message of the lock: at ~request~ the client has sent one, at
+~reply~ the server has. Without ~at~, most faults alternate between a fresh grant and a random time.
 
-If a fault of servers, stores or clocks acts at a step of a client (for example `+"`at=before-release`"+`), lockstorm holds the client
-at that point until another client gets the lock. So a race that is otherwise rare becomes certain. lockstorm holds the client at
-the point for at most the time `+"`stay`"+` (a parameter of the fault), and never for longer than 0.9 of the client's lease.
-If `+"`client-kill`"+` kills a client that waits for a lock which renews its leases, lockstorm likewise holds the holder before its write.
+- **Messages** are held back until the fault has taken effect; the client is not stopped. ~server-restart:at=reply,nth=5~ restarts a server after
+  it has answered the fifth message of a client, before the client gets the answer.
+- **Steps:** a fault of servers, stores or clocks keeps the client at its point until another client is granted the lock, so that a rare race
+  becomes certain: for ~stay~ at most, and never longer than 0.9 of its lease.
+- **Servers:** ~nodes~ prefers those that granted the lock, if it says which. One without data (a Sentinel) is hit only by name.
+- **Links** (client to server, client to protected data, server to server) lead through toxiproxy in lockstorm's own process. If no fault needs
+  them, clients connect directly, except with an [adapter](adapters.md).
 
-A link is a network connection that faults can cut or delay. All links run through toxiproxy inside lockstorm's own process. There is a link between
-each client and each server, between each client and the protected data, and between servers that communicate with each other. If no fault of the
-plan needs the links of the clients, the clients have direct connections instead (except with an [adapter](adapters.md), which always uses links).
-`, generated)
+## Common parameters
+
+Lengths of time are durations (~300ms~) or multiples of the lock's time to live (~1.5ttl~). Each fault lists those that it takes, with its defaults.
+`), generated)
+	common := p.common(c.Nemeses.All())
 	p.byProvider(c)
 	for _, family := range families {
 		specs := slices.DeleteFunc(c.Nemeses.All(), func(s nemesis.Spec) bool { return s.Family != family.name })
@@ -78,31 +87,55 @@ plan needs the links of the clients, the clients have direct connections instead
 		}
 		p.line("\n## %s\n", family.title)
 		for _, s := range specs {
-			p.fault(s)
+			p.fault(s, common)
 		}
 	}
 	return p.String()
 }
 
-// byProvider says which provider of servers each fault needs.
-func (p *page) byProvider(c *harness.Catalogue) {
-	providers := harness.ProviderNames()[1:] // without auto
-	p.line("\n## By provider of servers\n\nA [provider](providers.md) is the way in which lockstorm gets the servers of a run. `process`: programs on PATH. `container`: containers. `embedded`: servers inside lockstorm's own program. `external`: existing servers. \"yes\" means that the fault works with this provider for at least one backend (lock) and topology. A dash means that the fault never works with this provider. If a fault cannot work in a run, lockstorm gives the reason.\n")
-	p.header(append([]string{"fault"}, providers...)...)
-	for _, s := range c.Nemeses.All() {
-		if s.Fault == nil {
-			continue
-		}
-		why := harness.By(c, s)
-		cells := []string{"`" + s.Name + "`"}
-		for _, provider := range providers {
-			cell := "yes"
-			if why[provider] != nil {
-				cell = "-"
+// quoted is a text of ours, in which ~ stands for a backquote.
+func quoted(text string) string { return strings.ReplaceAll(text, "~", "`") }
+
+// meaning is a parameter as several faults may have it, each with its own default.
+type meaning struct{ name, doc string }
+
+// common tables the parameters that mean the same for several faults, and returns them.
+func (p *page) common(faults []nemesis.Spec) map[meaning]bool {
+	seen := map[meaning]bool{} // by several?
+	var order []meaning
+	for _, s := range faults {
+		for _, q := range s.Params {
+			m := meaning{q.Name, q.Doc}
+			if _, again := seen[m]; !again {
+				order = append(order, m)
+				seen[m] = false
+				continue
 			}
-			cells = append(cells, cell)
+			seen[m] = true
 		}
-		p.row(cells...)
+	}
+	p.header("parameter", "meaning")
+	for _, m := range order {
+		if seen[m] {
+			p.row("`"+m.name+"`", m.doc)
+		}
+	}
+	return seen
+}
+
+// byProvider says which faults work with no backend, by provider of servers.
+func (p *page) byProvider(c *harness.Catalogue) {
+	p.line("\n## By provider of servers\n\nWhat never works with a [provider](providers.md), on any backend and topology (with one that is not listed, all can):\n")
+	for _, provider := range harness.ProviderNames()[1:] { // without auto
+		var not []string
+		for _, s := range c.Nemeses.All() {
+			if s.Fault != nil && harness.By(c, s)[provider] != nil {
+				not = append(not, s.Name)
+			}
+		}
+		if len(not) > 0 {
+			p.line("- `%s`: %s", provider, strings.Join(not, ", "))
+		}
 	}
 }
 
@@ -116,119 +149,162 @@ var families = []struct{ name, title string }{
 	{history.FamilyMixed, "Random faults"},
 }
 
-func (p *page) fault(s nemesis.Spec) {
-	p.line("### %s\n\n%s.\n", s.Name, sentence(s.Doc))
-	if s.Notes != "" {
-		p.line("%s\n", s.Notes)
-	}
-	p.line("**Evidence that it took effect:** %s\n\n**End:** %s\n", s.Proven, s.End)
-	p.header("parameter", "default", "meaning")
+// hit says whom a fault hits.
+var hit = map[nemesis.Whom]string{
+	0: "what the drawn faults hit", nemesis.Clients: "clients", nemesis.Nodes: "servers", nemesis.ClientsAndNodes: "clients and servers",
+	nemesis.OwnTargets: "something else",
+}
+
+// fault is an entry: of its parameters, those that others have too are told in the table of these.
+func (p *page) fault(s nemesis.Spec, common map[meaning]bool) {
+	p.line("### %s\n\n%s\n", s.Name, strings.TrimSpace(sentence(s.Doc)+". "+s.Notes))
+	var takes, own []string
 	for _, q := range s.Params {
-		def := "`" + q.Default + "`"
-		if q.Default == "" {
-			def = "-"
+		set := "`" + strings.TrimSuffix(q.Name+"="+q.Default, "=") + "`"
+		if common[meaning{q.Name, q.Doc}] {
+			takes = append(takes, set)
+		} else {
+			own = append(own, "- "+set+": "+q.Doc)
 		}
-		p.row("`"+q.Name+"`", def, q.Doc)
 	}
-	p.line("")
+	lines := append([]string{strings.TrimSuffix("- Hits "+hit[s.Whom]+": "+strings.Join(takes, " "), ": ")}, own...)
+	p.line("%s\n- **Proof:** %s **End:** %s\n", strings.Join(lines, "\n"), s.Proven, s.End)
 }
 
 func sentence(doc string) string { return strings.ToUpper(doc[:1]) + doc[1:] }
 
 // Backends is docs/backends.md.
 func Backends(c *harness.Catalogue) string {
-	var p page
-	p.line(`# Backends
+	p := page{tight: true}
+	p.line(quoted(`# Backends
 
-%sA backend is a lock that lockstorm can test. Test a backend with `+"`--backend NAME`"+`. The last column lists the topologies (sets of servers) of each backend; the first topology of each list is the default.
-The column "ends" shows when a grant (a held lock) ends if no client releases it: when its lease expires, when its holder's process, session or connection ends, or never. The column "tokens" shows whether the lock issues fencing tokens. The column "renews" shows whether the lock renews its leases by itself while a client holds it.
+%sTest a lock with ~--backend NAME[:key=value,...]~. "Ends": what ends a grant that is not released. "Tokens": it issues fencing tokens.
+"Renews": a lease that is held renews itself. The first topology is the default; ⁺: also with ~-aof~ behind its name.
 
-If a client of lockstorm's Redis locks gets no answer to a command, the client sends the command again, as the clients of real users do. If the answer to a SET NX was lost, the second SET NX
-reports "held by another client", although the first SET NX may have taken the lock. lockstorm then records the outcome of the attempt as unknown. With `+"`redis-lua:retries=0`"+` the client
-does not resend commands.
-`, generated)
-	p.header("backend", "what it is", "ends", "tokens", "renews", "topologies")
-	for _, b := range c.Backends.All() {
-		p.row("`"+b.Name+"`", b.Doc, b.Ends, tick(b.Tokens), tick(b.Renews), strings.Join(b.Topologies, ", "))
+lockstorm's Redis locks resend a command that got no answer, as real clients do. The second SET NX then says "held by another client"
+although the first may have taken the lock: the attempt is recorded as unknown. ~retries=0~ resends nothing.
+`), generated)
+	all := c.Backends.All()
+	for _, store := range storesOf(c) {
+		p.line("\n## %s\n", store.name)
+		p.header("backend", "what it is", "ends", "tokens", "renews", "topologies", "parameters")
+		for _, b := range store.locks {
+			var params []string
+			for _, q := range b.Params {
+				params = append(params, "`"+strings.TrimSuffix(q.Name+"="+q.Default, "=")+"`")
+			}
+			p.row("`"+b.Name+"`", b.Doc, b.Ends, tick(b.Tokens), tick(b.Renews), kinds(b.Topologies), strings.Join(params, " "))
+		}
+	}
+	p.line("\n## Parameters\n")
+	p.header("parameter", "meaning")
+	var seen []meaning
+	for _, b := range all {
+		for _, q := range b.Params {
+			if m := (meaning{q.Name, q.Doc}); !slices.Contains(seen, m) {
+				seen = append(seen, m)
+				p.row("`"+m.name+"`", m.doc)
+			}
+		}
 	}
 	p.line("\n## What to know\n")
-	for _, b := range c.Backends.All() {
-		switch {
-		case b.Notes != "":
-			p.line("- **%s**: %s", b.Name, b.Notes)
-		case len(b.Points) > 0:
-			p.line("- **%s**: %s.", b.Name, b.Doc)
-		}
+	for _, b := range all {
+		told := strings.TrimSpace(b.Notes)
 		for _, pt := range b.Points {
-			p.line("  - point `%s`: %s", pt.Name, pt.Doc)
+			told = strings.TrimSpace(told + " Point `" + pt.Name + "`: " + pt.Doc + ".")
+		}
+		if told != "" {
+			p.line("- **%s**: %s", b.Name, told)
 		}
 	}
-	p.line("\n## Topologies\n")
-	p.header("topology", "servers", "what it is", "default ttl")
+	p.line("\n## Topologies\n\nThe default time to live is 1s, unless another one is given.\n")
+	p.header("topology", "servers", "what it is")
 	for _, t := range c.Topologies.All() {
-		ttl := "1s"
+		ttl := ""
 		if t.TTL != 0 {
-			ttl = t.TTL.String()
+			ttl = "; ttl " + t.TTL.String()
 		}
-		p.row("`"+t.Name+"`", fmt.Sprint(len(t.Nodes)), t.Doc, ttl)
+		p.row("`"+t.Name+"`", strconv.Itoa(len(t.Nodes)), t.Doc+ttl)
 	}
 	p.matrix(c)
 	return p.String()
 }
 
-func tick(b bool) string {
-	if b {
-		return "yes"
+// kinds are topologies in short: one with its twin that keeps data on disk is one.
+func kinds(names []string) string {
+	var out []string
+	for _, n := range names {
+		if base, twin := strings.CutSuffix(n, "-aof"); !twin || !slices.Contains(names, base) {
+			out = append(out, n+map[bool]string{true: "⁺"}[slices.Contains(names, n+"-aof")])
+		}
 	}
-	return "no"
+	return strings.Join(out, ", ")
 }
 
-// matrix is what each backend does under each fault.
+func tick(b bool) string { return map[bool]string{true: "✓"}[b] }
+
+// store is a section of locks.
+type store struct {
+	name  string
+	locks []backends.Spec
+}
+
+func storesOf(c *harness.Catalogue) (all []store) {
+	for _, b := range c.Backends.All() {
+		name := storeOf(c, b.Name)
+		i := slices.IndexFunc(all, func(s store) bool { return s.name == name })
+		if i < 0 {
+			i, all = len(all), append(all, store{name: name})
+		}
+		all[i].locks = append(all[i].locks, b)
+	}
+	return all
+}
+
+// signs are the words of the expected outcomes, as docs/matrix.md shows what was measured.
+var signs = map[suite.Outcome]string{
+	suite.Safe: "✅", suite.Inherent: "⚠️", suite.Mostly: "⚠️~", suite.Defect: "❌", suite.Blocks: "⛔", suite.Violated: "❗", suite.Any: "~",
+}
+
+// matrix is what each backend is expected to do under each fault.
 func (p *page) matrix(c *harness.Catalogue) {
-	p.line(`
+	p.line(quoted(`
 ## What the locks do under faults
 
-The tables show the expected outcome of each lock under each fault, with default parameters and the default topology. If a fault needs
-several servers (for example ` + "`leader-kill`" + `) and the default topology has only one, the run uses a topology with several servers. Each run also changes data without a fence (` + "`--fencing both`" + `), so the tables show findings that are inherent to
-leases. ` + "`make soak`" + ` tests 200 random cells of these tables, and fails if a run contradicts its cell. An inconclusive run (a run without a verdict) does not contradict a cell. A
-dash means that the fault cannot work on this backend. For such a combination, ` + "`lockstorm run`" + ` gives the reason.
-`)
-	p.header("word", "meaning")
+The expected outcome with defaults; if the fault needs several servers (~leader-kill~), on the first topology that has them. Data without a fence
+is changed too (~--fencing both~). ~make soak~ runs 200 random cells and fails if one is contradicted (by a verdict: inconclusive is none).
+[matrix.md](matrix.md) has what was measured.
+`))
+	p.header("sign", "word", "meaning")
 	for _, w := range suite.Words() {
-		p.row("`"+string(w)+"`", w.Doc())
+		p.row(signs[w], "`"+string(w)+"`", w.Doc())
 	}
-	for _, group := range groups(c.Backends.All()) {
-		p.line("")
-		head := []string{"fault"}
-		for _, b := range group {
-			head = append(head, b.Name)
+	p.row("➖", "", "impossible; `lockstorm run` gives the reason")
+	for _, s := range storesOf(c) {
+		p.line("\n**%s**\n", s.name)
+		names, rule := "", ""
+		for _, b := range s.locks {
+			names, rule = names+"`"+b.Name+"`|", rule+":-:|"
 		}
-		p.header(head...)
+		p.line("|fault|%s\n|---|%s", names, rule)
 		for _, f := range c.Nemeses.All() {
-			cells := []string{"`" + f.Name + "`"}
-			for _, b := range group {
-				cells = append(cells, cell(c, b.Name, f.Name))
+			cells := ""
+			for _, b := range s.locks {
+				cells += cell(c, b.Name, f.Name) + "|"
 			}
-			p.row(cells...)
+			if strings.Trim(cells, "➖|") != "" {
+				p.line("|`%s`|%s", f.Name, cells)
+			}
 		}
 	}
-}
-
-const columns = 7 // of one table, so that it can be read
-
-func groups(all []backends.Spec) [][]backends.Spec {
-	return slices.Collect(slices.Chunk(all, columns))
 }
 
 func cell(c *harness.Catalogue, backend, fault string) string {
 	if _, err := harness.Where(c, backend, fault); err != nil {
-		return "-"
+		return "➖"
 	}
-	w, ok := cases.For(backend, fault)
-	if !ok {
-		return "?"
-	}
-	return string(w)
+	w, _ := cases.For(backend, fault)
+	return cmp.Or(signs[w], "unknown")
 }
 
 const figuresBegin, figuresEnd = "<!-- figures: made by `make docs` -->\n", "<!-- end of figures -->\n"

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// budgets are how many words a measured page may have.
+// budgets are how many words a page may have.
 var budgets = map[string]int{
+	"faults": 2500, "backends": 3000, "libraries": 5500,
 	"matrix": 600, "choosing": 900, "libraries-measured": 500, "adapters-measured": 500, "databases": 500,
 	"ensembles": 500, "releases": 500,
 	"track-record": 500, "versions": 500, "containers": 500, "defaults": 500, "claims": 2500,
@@ -29,8 +30,8 @@ var (
 	word   = regexp.MustCompile(`[^\s|]*\pL[^\s|]*`)
 )
 
-// A reader finds what he looks for: what is measured is in the data.
-func TestWordsOfMeasuredPages(t *testing.T) {
+// A reader finds what he looks for: what is measured is in the data, and what is common is told once.
+func TestWordsOfPages(t *testing.T) {
 	for page, most := range budgets {
 		text, err := os.ReadFile("../" + page + ".md")
 		if err != nil {
@@ -54,6 +55,28 @@ func TestWordsOfWrittenPages(t *testing.T) {
 		}
 		if before, _, found := strings.Cut(string(text), "\n# Reference\n"); found && len(strings.Fields(before)) > 1200 {
 			t.Errorf("%s.md has %d words before its reference: at most 1200", page, len(strings.Fields(before)))
+		}
+	}
+}
+
+// A bug of a library is told in 150 words or fewer, its command included, and is in the index above all sections.
+func TestSectionsOfLibraries(t *testing.T) {
+	text, err := os.ReadFile("../libraries.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, rest, _ := strings.Cut(string(text), "\n## Tested versions\n")
+	sections := strings.Split(rest, "\n## ")[1:]
+	if len(sections) < 40 {
+		t.Fatalf("docs/libraries.md has %d sections", len(sections))
+	}
+	for _, s := range sections {
+		title, body, _ := strings.Cut(s, "\n")
+		if n := len(strings.Fields(body)); n > 150 {
+			t.Errorf("docs/libraries.md: %q has %d words: at most 150", title, n)
+		}
+		if tells := !strings.HasPrefix(title, "Measurements") && !strings.HasPrefix(title, "Libraries"); tells && !strings.Contains(index, "(#"+anchor(title)+")") {
+			t.Errorf("docs/libraries.md: %q is not in the index", title)
 		}
 	}
 }

@@ -32,10 +32,10 @@ const (
 // modeParams are those of faults that break links in a way that the user chooses.
 func modeParams() []catalog.Param {
 	return []catalog.Param{
-		{Name: paramMode, Default: modeCut, Doc: "how the connections are broken (cut: open connections are closed, and new connections are refused; blackhole: connections stay open, but all data is dropped silently; loss: every packet is lost, and the senders retransmit it; hold: all data is held back, and delivered when the fault ends; latency: all data is delayed)"},
-		{Name: paramWay, Default: string(link.Both), Doc: "the direction in which data is affected: `both`, `to` (only requests) or `from` (only answers); the modes cut and loss always break both directions"},
-		{Name: paramLatency, Default: "0.2ttl", Doc: "for mode=latency: the delay of all data"},
-		{Name: paramJitter, Default: "0.1ttl", Doc: "for mode=latency: the largest random difference, up or down, from the delay that `latency` gives"},
+		{Name: paramMode, Default: modeCut, Doc: "cut (connections closed, new ones refused), blackhole (stay open, data dropped silently), loss (packets lost, and sent again), hold (data held back, delivered at the end), latency (data delayed)"},
+		{Name: paramWay, Default: string(link.Both), Doc: "`both`, `to` (only requests) or `from` (only answers); cut and loss always break both"},
+		{Name: paramLatency, Default: "0.2ttl", Doc: "delay for mode=latency"},
+		{Name: paramJitter, Default: "0.1ttl", Doc: "largest random difference from `latency`, up or down"},
 	}
 }
 

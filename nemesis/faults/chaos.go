@@ -24,14 +24,14 @@ const maxDrawn = 100_000
 
 func chaos() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "chaos", Doc: "injects random faults one after another; the seed decides which faults chaos injects, and when; chaos uses only faults that can work in the run, with their default parameters",
-		Notes:  "chaos leaves out faults that cannot work in the run. The file plan.json and the check `coverage` say why chaos left out a fault.",
-		Proven: "Each fault that chaos injects has the same evidence as when it is injected alone: see the entry of the fault.",
-		End:    "Each fault that chaos injects ends in the same way as when it is injected alone: see the entry of the fault.",
+		Name: "chaos", Doc: "injects random faults one after another, drawn by the seed from those that can work in the run, with their defaults",
+		Notes:  "`plan.json` and the check `coverage` say what it left out, and why.",
+		Proven: "That of each fault.",
+		End:    "That of each fault.",
 		Family: history.FamilyMixed, Links: nemesis.ToServers | nemesis.ToRegister, Draw: drawChaos,
 		Params: []catalog.Param{
-			{Name: paramEvery, Default: "2ttl", Doc: "shortest time from the end of one injection to the start of the next"},
-			{Name: paramOnly, Doc: "the faults from which chaos chooses, joined by + (default: all)"},
+			{Name: paramEvery, Default: "2ttl", Doc: "shortest time from the end of one injection to the next"},
+			{Name: paramOnly, Doc: "the faults to draw from, joined by + (default: all)"},
 		},
 	}
 }

@@ -11,9 +11,9 @@ import (
 
 func clientKill() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "client-kill", Doc: "kills a client (kill -9) while it waits for the lock, holds the lock or releases the lock, and starts a new client in its place",
-		Proven: "The client's process has died of SIGKILL, and a new client has started in its place. lockstorm records the kill before it sends the signal.",
-		End:    "There is nothing to undo, because the new client replaces the killed client.",
+		Name: "client-kill", Doc: "kills a client (kill -9) while it waits for, holds or releases the lock, and starts a new one in its place",
+		Proven: "The process died of SIGKILL, and the new one runs.",
+		End:    "Nothing to undo.",
 		Family: history.FamilyClient, Whom: nemesis.Clients, Strikes: strikeKill, Fault: ClientKill{},
 		Params: append(nemesis.ClientParams(nemesis.AtOnce, "2.5ttl"), nemesis.BehindParam()), Behind: true,
 	}

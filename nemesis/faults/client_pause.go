@@ -20,12 +20,12 @@ const (
 
 func clientPause() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "client-pause", Doc: "stops all threads of a client (SIGSTOP), including the thread that renews the lease, as a long pause for garbage collection does",
-		Proven: "/proc shows that every thread of the client's process group is in state T (stopped). With how=collector, the garbage collector of the client reports how long it stopped the client.",
-		End:    "lockstorm resumes the client (SIGCONT), and waits until none of its threads is stopped. With how=collector, the fault ends with the garbage collection.",
+		Name: "client-pause", Doc: "stops all threads of a client (SIGSTOP), its renewals too, like a long garbage collection",
+		Proven: "/proc shows every thread stopped (state T); with `how=collector`, the collector says for how long it stopped.",
+		End:    "SIGCONT, until no thread is stopped; with `how=collector`, the collection's end.",
 		Family: history.FamilyClient, Whom: nemesis.Clients,
 		Params: append(nemesis.ClientParams("1.5ttl", "2.5ttl"), catalog.Param{
-			Name: paramHow, Default: bySignal, Doc: "what stops the client (signal: the signal SIGSTOP; collector: the garbage collector of the client, only for a lock in another language whose adapter supports the call `collect`)",
+			Name: paramHow, Default: bySignal, Doc: "signal (SIGSTOP), or collector (the client's own garbage collector; only with an adapter that supports the call `collect`)",
 		}),
 		Strikes: strikeHolder, Fault: ClientPause{}, Check: checkHow,
 		Keeps: func(own catalog.Values) bool { return own[paramHow] == byCollector },

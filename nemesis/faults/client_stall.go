@@ -11,9 +11,9 @@ import (
 
 func clientStall() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "client-stall", Doc: "stops only the goroutine that executes a client's critical section; the goroutine that renews the lease keeps running",
-		Proven: "The log of the client shows that the client has stopped at the point named by `at`.",
-		End:    "lockstorm lets the stopped client go on.",
+		Name: "client-stall", Doc: "stops only the goroutine in the critical section; the one that renews the lease goes on",
+		Proven: "The client's log shows that it stopped at the point.",
+		End:    "The client goes on.",
 		Family: history.FamilyClient, Whom: nemesis.Clients, Gates: true, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
 		Strikes: strikeHolder, Fault: ClientStall{},
 	}

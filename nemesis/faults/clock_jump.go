@@ -22,14 +22,14 @@ const (
 
 func clockJump() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "clock-jump", Doc: "makes the wall clock of servers jump forward or back; a key expires at once if the clock jumps past the key's expiry time",
+		Name: "clock-jump", Doc: "makes the wall clock of servers jump; a key whose expiry it jumps past expires at once",
 		Proven: "Each server reports its new time.",
-		End:    "With undo=yes, lockstorm sets the clock to the right time again, and the server reports its time once more. With undo=no (the default), the clock keeps the new time.",
+		End:    "With `undo=yes` the clock is set right, and the server reports its time; otherwise it stays wrong.",
 		Family: history.FamilyClock, Whom: nemesis.Nodes, Fault: ClockJump{},
 		Strikes: strikeAcquired, Check: checkJump, SetsBack: setsBack, Lasts: func(own catalog.Values) bool { return own[paramUndo] == yes },
 		Params: nemesis.StrikingGrants(nemesis.GrantAll, nemesis.ServerParams("1s", "2.5ttl", "1",
-			catalog.Param{Name: paramBy, Default: "15s", Doc: "how far the clock jumps: a duration or a multiple of the ttl; a minus sign makes the clock jump back"},
-			catalog.Param{Name: paramUndo, Default: no, Doc: "yes: the clock jumps back to the right time after the time that the parameter `for` gives; no: the clock keeps the new time"})),
+			catalog.Param{Name: paramBy, Default: "15s", Doc: "how far, as a duration or in ttl; negative: back"},
+			catalog.Param{Name: paramUndo, Default: no, Doc: "yes: the clock is set right after `for`; no: it stays wrong"})),
 	}
 }
 

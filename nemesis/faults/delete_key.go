@@ -14,9 +14,9 @@ import (
 
 func deleteKey() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "delete-key", Doc: "deletes the lock's key, as an operator might do by mistake",
-		Proven: "The server confirmed that it deleted the key.",
-		End:    "lockstorm undoes nothing: the key stays deleted.",
+		Name: "delete-key", Doc: "deletes the lock's key, as an operator might by mistake",
+		Proven: "The server confirmed the deletion.",
+		End:    "The key stays deleted.",
 		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired,
 		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster), Fault: DeleteKey{},
 	}

@@ -18,12 +18,12 @@ const paramPolicy = "policy"
 
 func evict() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "evict", Doc: "fills the memory of a server up to its limit (maxmemory), until the server evicts the lock's key",
-		Proven: "The lock's key existed, and the server reports that it evicted this key.",
-		End:    "As soon as the key is evicted, lockstorm frees memory on the server again. (While the memory is full, no client can acquire a lock.) lockstorm does not restore the evicted key.",
+		Name: "evict", Doc: "fills a server's memory up to its limit (maxmemory) until it evicts the lock's key",
+		Proven: "The key was there, and the server reports that it evicted it.",
+		End:    "Memory is freed as soon as the key is gone (until then nobody can acquire); the key stays evicted.",
 		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired, Fault: Evict{}, Check: checkPolicy,
 		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster,
-			catalog.Param{Name: paramPolicy, Doc: "eviction policy of the server (default: the server first evicts the keys with the shortest time to live)"}),
+			catalog.Param{Name: paramPolicy, Doc: "the server's eviction policy (default: shortest time to live first)"}),
 	}
 }
 

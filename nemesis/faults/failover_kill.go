@@ -17,10 +17,10 @@ import (
 
 func failoverKillSpec() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "failover-kill", Doc: "makes the master die before its replicas have the lock: lockstorm cuts the replication, and lets one client acquire the lock; then lockstorm kills the master (kill -9), and the supervisors (processes that watch the master) promote a replica",
-		Notes:  "lockstorm stops the holder just after its grant (at the point `acquired`). The holder goes on when another client is granted the lock, or when 0.9 of the holder's lease is over.",
-		Proven: "The master has died of SIGKILL. A majority of the supervisors has chosen another server as the new master, and the new master reports itself as master. The new master did not have the holder's key before the old master died. If no client got the lock within one ttl, lockstorm killed the master nevertheless, and the record says that no client held the lock.",
-		End:    "lockstorm starts the old master again, and restores the replication links.",
+		Name: "failover-kill", Doc: "kills the master before its replicas have the lock: cuts replication, lets a client acquire, kills the master (kill -9); the supervisors promote a replica",
+		Notes:  "The holder is kept at `acquired` until another client is granted the lock, or 0.9 of its lease is over.",
+		Proven: "The master died of SIGKILL; a majority of the supervisors chose another, which reports itself as master and never had the key. If nobody got the lock within one ttl, the master is killed anyway, and the record says so.",
+		End:    "The old master is started, the links restored.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: killTakes, Fault: FailoverKill{},
 		Strikes: func(int, []string) string { return history.AtRandom },
 		Params:  append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),

@@ -15,11 +15,11 @@ import (
 
 func flap() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "flap", Doc: "resets the connections of clients to servers again and again",
-		Proven: "lockstorm has reset at least one connection.",
-		End:    "lockstorm stops resetting connections, and reports how many connections it has reset.",
+		Name: "flap", Doc: "resets connections of clients to servers again and again",
+		Proven: "At least one connection was reset.",
+		End:    "The resets stop, and are counted.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeHolder, Fault: Flap{},
-		Params: onLinks("1.5ttl", "3ttl", catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "average time between two resets of the connections"}),
+		Params: onLinks("1.5ttl", "3ttl", catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "average time between two resets"}),
 		Check: func(own catalog.Values, in nemesis.Input) error {
 			_, err := flapPeriod(own, in.TTL)
 			return err

@@ -12,8 +12,8 @@ import (
 func flush() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "flush", Doc: "deletes all data on a server (FLUSHALL)",
-		Proven: "The server reported the number of its keys, and confirmed that it deleted all of them.",
-		End:    "lockstorm undoes nothing: the data stays deleted.",
+		Proven: "The server counted its keys and confirmed their deletion.",
+		End:    "The data stays deleted.",
 		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired,
 		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster), Fault: Flush{},
 	}

@@ -11,9 +11,9 @@ import (
 
 func killConnection() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "kill-connection", Doc: "makes the server end the connection of a client that holds the lock, as an operator or a time-out does (pg_terminate_backend, KILL)",
-		Proven: "A server confirms that it has ended the connection of the client that reached the point named by `at`. lockstorm asks the servers, one after another, to end the connection, until one of them confirms this. If no server has this connection, the fault counts as not injected.",
-		End:    "lockstorm undoes nothing: the connection stays closed.",
+		Name: "kill-connection", Doc: "makes the server end a holder's connection, as an operator or a time-out does (pg_terminate_backend, KILL)",
+		Proven: "As for session-expire, of the connection.",
+		End:    "The connection stays closed.",
 		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: KillConnection{},
 		Strikes: func(k int, _ []string) string { return []string{history.AtAcquired, history.AtBeforeWrite}[k%2] },
 		Params:  append(nemesis.ClientParams(nemesis.AtOnce, "2ttl"), nemesis.StayParam()), OfGrant: true,

@@ -14,9 +14,9 @@ import (
 
 func leaderIsolate() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "leader-isolate", Also: []string{"isolate-master"}, Doc: "makes a split brain: a network partition separates the leader and half of the clients from all other servers and clients; if the topology has supervisors (processes that watch the leader), one supervisor is on the side of the leader",
-		Proven: "Every link between the two sides is cut (or disturbed in another way, if the parameter `mode` says so), and the side without the old leader has elected a new leader. The record names both leaders, and the role that each of these two servers reports.",
-		End:    "lockstorm restores all links.",
+		Name: "leader-isolate", Also: []string{"isolate-master"}, Doc: "makes a split brain: separates the leader, half of the clients and one supervisor, if there are any, from everyone else",
+		Proven: "Every link between the sides is cut (or what `mode` says), and the other side has elected a leader. The record names both leaders and the role that each reports.",
+		End:    "All links are restored.",
 		Family: history.FamilyLink, Whom: nemesis.Nodes, Links: nemesis.ToServers, OfMaster: true, Takes: failoverTakes, Fault: LeaderIsolate{},
 		Params: nemesis.ServerParams("1.5ttl", "4ttl", nemesis.RoleMaster, modeParams()...),
 		Check: func(own catalog.Values, in nemesis.Input) error {

@@ -9,9 +9,9 @@ import (
 
 func leaderKill() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "leader-kill", Doc: "kills the leader (kill -9), waits until another server leads, and starts the killed server again",
-		Proven: "The leader has died of SIGKILL. The other servers, or a majority of the supervisors (processes that watch the leader), have chosen another leader. The new leader reports itself as leader.",
-		End:    "lockstorm starts the old leader again, and waits until it answers.",
+		Name: "leader-kill", Doc: "kills the leader (kill -9), waits until another server leads, and starts it again",
+		Proven: "It died of SIGKILL; the other servers, or a majority of the supervisors, chose another, which reports itself as leader.",
+		End:    "The old leader is started, and answers.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes, Fault: LeaderKill{},
 		Params: nemesis.ServerParams("0.5ttl", "4ttl", nemesis.RoleLeader),
 	}

@@ -10,9 +10,9 @@ import (
 
 func leaderMove() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "leader-move", Also: []string{"failover-planned"}, Doc: "makes a healthy leader give its leadership to another server, as an operator does",
-		Proven: "The other servers, or a majority of the supervisors (processes that watch the leader), have chosen another leader. The new leader reports itself as leader.",
-		End:    "There is nothing to undo: the new leader stays the leader.",
+		Name: "leader-move", Also: []string{"failover-planned"}, Doc: "makes a healthy leader hand over, as an operator does",
+		Proven: "Another leads, as for leader-kill.",
+		End:    "The new leader stays.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes, Fault: LeaderMove{},
 		Params: nemesis.ServerParams(nemesis.AtOnce, "3ttl", nemesis.RoleMaster),
 	}

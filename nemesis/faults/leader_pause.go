@@ -9,9 +9,9 @@ import (
 
 func leaderPause() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "leader-pause", Also: []string{"failover-pause"}, Doc: "pauses the leader (SIGSTOP), waits until another server leads, and resumes the old leader",
-		Proven: "Every thread of the leader is in state T (stopped). The other servers, or a majority of the supervisors (processes that watch the leader), have chosen another leader. The new leader reports itself as leader.",
-		End:    "lockstorm resumes the old leader (SIGCONT). At first the old leader still believes that it is the leader.",
+		Name: "leader-pause", Also: []string{"failover-pause"}, Doc: "pauses the leader (SIGSTOP), waits until another server leads, and resumes it",
+		Proven: "Every thread was stopped; another leads, as for leader-kill.",
+		End:    "SIGCONT; at first the old leader still believes that it leads.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes, Fault: LeaderPause{},
 		Params: nemesis.ServerParams("0.5ttl", "4ttl", nemesis.RoleMaster),
 	}

@@ -14,10 +14,10 @@ import (
 
 func lostReply() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "lost-reply", Doc: "drops an answer: a server carries out a client's request, but the fault drops the server's answer and closes the connection, so the client does not learn the result; the fault never drops an answer by which the server refuses a request",
-		Notes:  "If `at` names a point, lockstorm does not stop the client at this point. The client goes on, and the fault drops the next answer that is not a refusal.",
-		Proven: "lockstorm has dropped an answer, and has closed the connection on which the answer came. The record quotes the answer.",
-		End:    "After the dropped answer the links do not drop any other answer. The client must open a new connection in place of the closed connection.",
+		Name: "lost-reply", Doc: "lets a server carry out a request, then drops its answer and closes the connection; never an answer that refuses",
+		Notes:  "The client isn't stopped at `at`: the next answer that is no refusal is dropped.",
+		Proven: "An answer was dropped and its connection closed; the record quotes it.",
+		End:    "Later answers pass; the client must reconnect.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeReply, Fault: LostReply{},
 		Params: onLinks("1.5ttl", "1ttl"),
 	}

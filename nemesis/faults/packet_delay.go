@@ -13,10 +13,10 @@ import (
 
 func packetDelay() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "packet-delay", Doc: "holds back a client's requests to the register (the protected data), and delivers them later, in order (the delayed write of Kleppmann's article of 2016)",
-		Notes:  "If `at` names a point, lockstorm does not stop the client at this point. The client goes on, and lockstorm holds back the client's write.",
-		Proven: "lockstorm is holding back at least one byte that the client sent. The record says how many bytes are held back.",
-		End:    "lockstorm delivers the held bytes.",
+		Name: "packet-delay", Doc: "holds back a client's requests to the protected data and delivers them later, in order (Kleppmann's delayed write, 2016)",
+		Notes:  "The client isn't stopped at `at`: its write is held back.",
+		Proven: "At least one byte is held back; the record says how many.",
+		End:    "The held bytes are delivered.",
 		Family: history.FamilyLink, Whom: nemesis.Clients, Links: nemesis.ToRegister, Delays: true, Fault: PacketDelay{},
 		Strikes: func(int, []string) string { return history.AtBeforeWrite }, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
 	}

@@ -9,10 +9,10 @@ import (
 
 func partitionClient() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "partition-client", Doc: "cuts one, some or all clients off from servers; the other clients stay connected",
-		Notes:  "With mode=loss, the kernel drops every packet that arrives at the link.",
-		Proven: "With mode=cut, lockstorm has closed the open connections, and a new connection is refused or closed at once. With mode=loss, a test connection through the link gets no answer. With modes other than cut and loss, lockstorm does not test the links. If lockstorm does not test the links, the record gives the number of open connections whose data the proxy (toxiproxy) drops, holds or delays. The proxy treats new connections in the same way as open connections.",
-		End:    "lockstorm restores the links. With mode=loss, the senders retransmit the lost packets, and lockstorm reports how many packets were lost. With mode=blackhole, lockstorm closes the connections. With mode=hold, the proxy delivers all held data, in order.",
+		Name: "partition-client", Doc: "cuts one, some or all clients off from servers; the others stay connected",
+		Notes:  "`mode=loss` drops packets in the kernel.",
+		Proven: "With `mode=cut`, open connections were closed and a new one was refused; with `mode=loss`, a test connection got no answer. The other modes aren't tested: the record counts the connections that the proxy treats so (new ones too).",
+		End:    "The links are restored. `loss`: lost packets are counted, and sent again by their senders; `blackhole`: connections are closed; `hold`: the held data arrives in order.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeHolder, Fault: PartitionClient{},
 		Params: onLinks("1.5ttl", "3ttl", modeParams()...), Check: checkMode,
 	}

@@ -13,10 +13,10 @@ import (
 
 func partitionReplication() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "partition-replication", Doc: "cuts replicas off from the master; clients and supervisors (processes that watch the master) still reach the master",
-		Notes:  "The supervisors and the replicas use different links to the master, so the supervisors do not notice the fault.",
-		Proven: "With mode=cut, the master reports that it has no replica left. With modes other than cut, the evidence is the same as for partition-client.",
-		End:    "lockstorm restores the links in the same way as for partition-client. lockstorm does not wait until the replicas have caught up with the master.",
+		Name: "partition-replication", Doc: "cuts replicas off from the master; clients and supervisors still reach it",
+		Notes:  "Supervisors have links of their own, and notice nothing.",
+		Proven: "With `mode=cut`, the master reports that it has no replica left; else as for partition-client.",
+		End:    "As for partition-client, without waiting for the replicas to catch up.",
 		Family: history.FamilyLink, Whom: nemesis.Nodes, Fault: PartitionReplication{}, Check: checkMode,
 		Params: nemesis.ServerParams("1.5ttl", "3ttl", nemesis.RoleMaster, modeParams()...),
 	}

@@ -14,10 +14,10 @@ import (
 
 func promoteReplica() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "promote-replica", Doc: "makes the master die before its replica has the last writes: lockstorm cuts the replication, and lets one client acquire the lock; then lockstorm kills the master (kill -9), and promotes the replica",
-		Notes:  "lockstorm stops the holder just after its grant (at the point `acquired`). The holder goes on when another client is granted the lock, or when 0.9 of the holder's lease is over.",
-		Proven: "The master reported that it had no replica left, and then died of SIGKILL. The replica was promoted, and accepts writes. If the lock uses a key, the replica did not have the holder's key before the master died. If no client got the lock within one ttl, lockstorm killed the master nevertheless, and the record says that no client held the lock.",
-		End:    "lockstorm rebuilds the old master as a replica of the new master, and waits until this replica has caught up.",
+		Name: "promote-replica", Doc: "kills the master before its replica has the last writes: cuts replication, lets a client acquire, kills the master (kill -9) and promotes the replica",
+		Notes:  "The holder is kept at `acquired` until another client is granted the lock, or 0.9 of its lease is over.",
+		Proven: "The master reported no replica left and died of SIGKILL; the replica accepts writes, and never had the key (if the lock uses one). If nobody got the lock within one ttl, the master is killed anyway, and the record says so.",
+		End:    "The old master is rebuilt as a replica, and has caught up.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: promoteTakes, Fault: PromoteReplica{},
 		Strikes: func(int, []string) string { return history.AtRandom },
 		Params:  append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),

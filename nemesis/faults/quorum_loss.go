@@ -21,12 +21,12 @@ const (
 
 func quorumLoss() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "quorum-loss", Doc: "kills, pauses or cuts off a majority of the servers that elect a leader, so that the remaining servers cannot elect a leader, and then brings the servers of the majority back",
-		Proven: "The chosen servers were killed, paused or cut off. After that, no server that answers reports itself as leader.",
-		End:    "lockstorm starts or resumes the servers, or restores the links. lockstorm then waits until a server leads again, and reports how long this took.",
+		Name: "quorum-loss", Doc: "kills, pauses or cuts off a majority of the servers that elect, so that nobody can lead, and brings them back",
+		Proven: "They were killed, paused or cut off, and no server that answers reports itself as leader.",
+		End:    "They are started, resumed or connected; once a server leads again, the record says how long that took.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Takes: failoverTakes, Fault: QuorumLoss{},
 		Params: nemesis.ServerParams("1ttl", "5ttl", nemesis.RoleMajority,
-			catalog.Param{Name: paramMode, Default: lossKill, Doc: "what the fault does to each server of the majority (kill: kill -9; pause: SIGSTOP; cut: the server's links to all other servers are cut; loss: all packets on these links are lost)"}),
+			catalog.Param{Name: paramMode, Default: lossKill, Doc: "kill (kill -9), pause (SIGSTOP), cut (its links to all other servers), loss (all packets on them)"}),
 		Check: func(own catalog.Values, in nemesis.Input) error {
 			switch m := own[paramMode]; m {
 			case lossKill, lossPause, modeCut:

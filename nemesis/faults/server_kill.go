@@ -9,9 +9,9 @@ import (
 
 func serverKill() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "server-kill", Doc: "kills a server (kill -9), and starts the server again after the time that the parameter `for` gives; if the topology keeps data on disk, the server has this data again",
-		Proven: "The server's process has died of SIGKILL.",
-		End:    "lockstorm starts the server again, and waits until it answers.",
+		Name: "server-kill", Doc: "kills a server (kill -9) and starts it again after `for`, with the data that the topology keeps on disk",
+		Proven: "The process died of SIGKILL.",
+		End:    "The server is started, and answers.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams("1.5ttl", "3ttl", "1"), Fault: ServerKill{},
 	}
 }

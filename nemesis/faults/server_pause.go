@@ -10,10 +10,10 @@ import (
 
 func serverPause() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "server-pause", Doc: "pauses a server (SIGSTOP), and then resumes it (SIGCONT)",
-		Notes:  "During the pause the kernel still accepts requests for the server, and buffers them.",
-		Proven: "Every thread of the server is in state T (stopped). For a server in a container, Docker reports that the container is paused, and the kernel reports that its processes are frozen.",
-		End:    "lockstorm resumes the server (SIGCONT). The server then carries out the requests that arrived during the pause.",
+		Name: "server-pause", Doc: "pauses a server (SIGSTOP)",
+		Notes:  "The kernel goes on buffering requests for it.",
+		Proven: "Every thread was stopped (in a container: Docker reports it paused, the kernel its processes frozen).",
+		End:    "SIGCONT; the server then carries out what arrived meanwhile.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams("1.5ttl", "3ttl", "1"), Fault: ServerPause{},
 	}
 }

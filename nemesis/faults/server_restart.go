@@ -9,9 +9,9 @@ import (
 
 func serverRestart() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "server-restart", Doc: "kills a server (kill -9), and starts the server again at once; if the topology keeps data on disk, the server has this data again",
-		Proven: "The server answers requests again, with a new process id.",
-		End:    "There is nothing to undo: the fault itself starts the server again.",
+		Name: "server-restart", Doc: "kills a server (kill -9) and starts it again at once, with the data that the topology keeps on disk",
+		Proven: "The server answers, with a new process id.",
+		End:    "Nothing to undo.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", "1"), Fault: ServerRestart{},
 	}
 }

@@ -12,9 +12,9 @@ import (
 
 func sessionExpire() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "session-expire", Doc: "makes the servers end the session (or revoke the lease) of a client that holds the lock",
-		Proven: "A server confirms that it has ended the session of the client that reached the point named by `at`. lockstorm asks the servers, one after another, to end the session, until one of them confirms this. If no server has this session, the fault counts as not injected.",
-		End:    "lockstorm undoes nothing: the session stays ended.",
+		Name: "session-expire", Doc: "makes the servers end a holder's session (or revoke its lease)",
+		Proven: "A server confirmed it (all are asked in turn); if none has the session, the fault counts as not injected.",
+		End:    "The session stays ended.",
 		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: SessionExpire{},
 		Strikes: func(k int, _ []string) string { return []string{history.AtAcquired, history.AtBeforeWrite}[k%2] },
 		Params:  append(nemesis.ClientParams(nemesis.AtOnce, "2ttl"), nemesis.StayParam()), OfGrant: true,

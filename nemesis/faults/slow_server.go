@@ -22,13 +22,13 @@ const (
 
 func slowServer() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "slow-server", Doc: "stops a server (SIGSTOP) and resumes it (SIGCONT) again and again, so that the server runs only part of the time",
-		Proven: "When lockstorm stops the server for the first time, every thread of the server is in state T (stopped).",
-		End:    "lockstorm resumes the server, and reports how many times the server was stopped.",
+		Name: "slow-server", Doc: "stops and resumes a server again and again (SIGSTOP, SIGCONT), so that it runs only part of the time",
+		Proven: "Every thread was stopped at the first stop.",
+		End:    "SIGCONT; the record counts the stops.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Fault: SlowServer{},
 		Params: nemesis.ServerParams("1.5ttl", "3ttl", "1",
-			catalog.Param{Name: paramShare, Default: "0.8", Doc: "fraction of the time (0 to 1) during which the server is stopped"},
-			catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "length of one cycle: one stop and one run"}),
+			catalog.Param{Name: paramShare, Default: "0.8", Doc: "fraction of the time, 0 to 1, that it is stopped"},
+			catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "one stop and one run"}),
 		Check: func(own catalog.Values, in nemesis.Input) error {
 			_, _, err := dutyCycle(own, in.TTL)
 			return err

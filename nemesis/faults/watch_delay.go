@@ -11,9 +11,9 @@ import (
 
 func watchDelay() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "watch-delay", Doc: "holds back all data from the servers to a client, but not the client's requests, so that the client learns late that it was granted the lock or lost the lock",
-		Proven: "lockstorm does not test whether answers arrive late. The record gives the number of open connections on which the proxy (toxiproxy) holds back the data from the servers to the client. The proxy treats new connections in the same way as open connections.",
-		End:    "The proxy delivers the held data, in order.",
+		Name: "watch-delay", Doc: "holds back all that servers send to a client, but not its requests: it learns late what it was granted or lost",
+		Proven: "Not tested whether answers are late: the record counts the connections that the proxy holds back (new ones too).",
+		End:    "The held data arrives in order.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Fault: WatchDelay{},
 		Strikes: func(k int, _ []string) string { return []string{history.AtWaiting, history.AtAcquired}[k%2] },
 		Params:  onLinks("0.4ttl", "2ttl"),
