@@ -138,13 +138,13 @@ func TestAHealThatFails(t *testing.T) {
 
 // A point that nobody reaches, and a target that is not there, are on record as hitting nobody.
 func TestAFaultThatHitsNobody(t *testing.T) {
-	point := Step{Tied: true, Point: "acquired", Nth: 2, Until: time.Millisecond.Nanoseconds()}
+	point := Step{Tied: true, Point: "acquired", Nth: 2, Until: (200 * time.Millisecond).Nanoseconds()}
 	record, _, err := carryOut(t, nil, bareSpec(plain{}), point, Step{Nodes: "n9"}, Step{Nodes: RoleReplica})
 	if err != nil {
 		t.Error(err)
 	}
 	same(t, record, "fail fault before the time limit of this fault, no client reached the point acquired as often as required (parameter nth=2)", `fail fault the node "n9" is not running at this moment, so the fault cannot hit it`, "fail fault at this moment no node matches the parameter nodes, so the fault has no target")
-	any := Step{Tied: true, Nth: 1, Until: time.Millisecond.Nanoseconds()}
+	any := Step{Tied: true, Nth: 1, Until: (200 * time.Millisecond).Nanoseconds()}
 	record, _, _ = carryOut(t, nil, with(func(s *Spec) { s.Whom, s.Gates = Clients, true }), any) // checked above
 	same(t, record, "fail fault before the time limit of this fault, no client reached any point as often as required (parameter nth=1)")
 }

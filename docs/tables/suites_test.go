@@ -78,20 +78,6 @@ func about(t *measured.Table, r *gate.Results) {
 	})
 }
 
-// storeOf is the section of a lock.
-func storeOf(cat *harness.Catalogue, lock string) string {
-	binary := ""
-	if b, err := cat.Backends.Get(lock); err == nil && len(b.Topologies) > 0 {
-		if top, err := cat.Topologies.Get(b.Topologies[0]); err == nil && len(top.Nodes) > 0 {
-			binary = top.Nodes[0].Binary
-		}
-	}
-	return cmp.Or(map[string]string{
-		"": "Files", "redis-server": "Redis and NATS", "nats-server": "Redis and NATS", "java": "ZooKeeper", "postgres": "Databases",
-		"mariadbd": "Databases",
-	}[binary], binary)
-}
-
 // outcomes counts the runs of a row by how they ended.
 func outcomes(row measured.Row, runs []gate.RunResult, of int) {
 	n, known := map[suite.Outcome]int{}, 0

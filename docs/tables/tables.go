@@ -249,6 +249,20 @@ type store struct {
 	locks []backends.Spec
 }
 
+// storeOf is the section of a lock.
+func storeOf(cat *harness.Catalogue, lock string) string {
+	binary := ""
+	if b, err := cat.Backends.Get(lock); err == nil && len(b.Topologies) > 0 {
+		if top, err := cat.Topologies.Get(b.Topologies[0]); err == nil && len(top.Nodes) > 0 {
+			binary = top.Nodes[0].Binary
+		}
+	}
+	return cmp.Or(map[string]string{
+		"": "Files", "redis-server": "Redis and NATS", "nats-server": "Redis and NATS", "java": "ZooKeeper", "postgres": "Databases",
+		"mariadbd": "Databases",
+	}[binary], binary)
+}
+
 func storesOf(c *harness.Catalogue) (all []store) {
 	for _, b := range c.Backends.All() {
 		name := storeOf(c, b.Name)
