@@ -28,11 +28,11 @@ type Program struct {
 	Verbs  []Verb            // commands beside those of lockstorm
 }
 
-// Verb makes a command of a program's own. App is the command line to which it belongs.
-type (
-	Verb = cli.Verb
-	App  = cli.App
-)
+// Verb makes a command of a program's own.
+type Verb = cli.Verb
+
+// App is the command line to which such a command belongs.
+type App = cli.App
 
 // Main carries out the command in the program's arguments, and ends the program with the command's exit code: see the constants of
 // package harness. In the processes of clients, which are this program once more, it does the client's work: it must be called

@@ -214,9 +214,8 @@ func (s *scene) releaseOfNone(c Claim) (story []string, err error) {
 // release under that was carried out, and its client was then told that it does not hold the lock. Nobody else touched the lock meanwhile.
 func (s *scene) releaseOfUnknown(c Claim) (story []string, err error) {
 	g, h := s.ByID[c.Grants[0]], s.ByID[c.Grants[1]]
-	wrong := g == nil || h == nil || g.Acquire == nil || g.Acquire.Outcome() != history.Info || !h.Granted() || g.Lock != h.Lock ||
-		(s.Run.Ends != history.EndsLease && s.Run.Ends != history.EndsNever)
-	if wrong {
+	lasts := s.Run.Ends == history.EndsLease || s.Run.Ends == history.EndsNever
+	if g == nil || h == nil || g.Acquire == nil || g.Acquire.Outcome() != history.Info || !h.Granted() || g.Lock != h.Lock || !lasts {
 		return nil, errors.New("the finding must name a request of unknown outcome and a grant of the same lock, which ends with its lease or never")
 	}
 	if g.Acquire.Start() < h.From() || g.Client == h.Client || history.SameOwner(g, h) || s.Model.Together(g, h) {
@@ -232,16 +231,24 @@ func (s *scene) releaseOfUnknown(c Claim) (story []string, err error) {
 	if !s.inForce(h, rel) || !s.denied(h, rel) || s.serverHurt(h, rel) {
 		return nil, fmt.Errorf("the record does not show that the release took the lock of grant %s away", h.ID)
 	}
-	for _, x := range s.ByLock[g.Lock] {
-		between := x.Granted() && x.From() > h.From() && x.Sent() < rel.End()
-		for _, r := range x.Releases {
-			between = between || r.Outcome() != history.Fail && r.End() > h.From() && r.Start() < rel.End()
-		}
-		if between && x != g && x != h {
-			return nil, fmt.Errorf("grant %s was given or released meanwhile", x.ID)
-		}
+	if x := s.between(g, h, rel); x != nil {
+		return nil, fmt.Errorf("grant %s was given or released meanwhile", x.ID)
 	}
 	return s.sawWhole(c), nil
+}
+
+// between is a grant, beside two, that was given or released from the second one's answer to a release's; nil: there is none.
+func (s *scene) between(g, h *history.Grant, rel *history.Call) *history.Grant {
+	for _, x := range s.ByLock[g.Lock] {
+		touched := x.Granted() && x.From() > h.From() && x.Sent() < rel.End()
+		for _, r := range x.Releases {
+			touched = touched || r.Outcome() != history.Fail && r.End() > h.From() && r.Start() < rel.End()
+		}
+		if touched && x != g && x != h {
+			return x
+		}
+	}
+	return nil
 }
 
 // ownsAnother reports whether the owner of an attempt may have held the lock by another one when a release was carried out.
