@@ -38,8 +38,11 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 	if f := in.heldBy(l); f != nil {
 		return FaultCause(f)
 	}
-	held := in.HeldUp(span, in.Stands()[client], in.StallsOf(client))
-	all := in.HeldUp(span, in.Stands()[client], in.StallsOf(client), in.stops(client, l.Begun)) // with faults that are not enough
+	stalls := slices.DeleteFunc(slices.Clone(in.StallsOf(client)), func(s history.Interval) bool { // it was late already
+		return s.From > max(l.Begun, l.Due.V+in.Run.Tolerance)
+	})
+	held := in.HeldUp(span, in.Stands()[client], stalls)
+	all := in.HeldUp(span, in.Stands()[client], stalls, in.stops(client, l.Begun)) // with faults that are not enough
 	if l.Due.Set && held > 0 && (held >= behind || (all >= behind && 2*held >= all)) {
 		return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("an unplanned host stall delayed %s for %s", client, checker.Millis(held))}
 	}
