@@ -111,7 +111,8 @@ func (in Causes) diedBefore(f *history.Injection, first, second *history.Grant) 
 			continue
 		}
 		if !slices.ContainsFunc(in.ByLock[first.Lock], func(h *history.Grant) bool {
-			return h != z && h != first && h != second && h.Granted() && h.Sent() > kill && h.From() < last
+			alone := in.Hold(h).Overlap(in.Hold(first)).Empty() && in.Hold(h).Overlap(in.Hold(second)).Empty() // not one more that took it over
+			return h != z && h != first && h != second && h.Granted() && h.Sent() > kill && h.From() < last && alone
 		}) {
 			return true
 		}
