@@ -115,7 +115,7 @@ func TestUsage(t *testing.T) {
 		{"list", 3, "say what to list: one of backends, nemeses, workloads, checks"},
 		{"list frogs", 3, "say what to list"},
 		{"list backends", 0, "redis-watchdog"},
-		{"list nemeses", 0, "for=1.5ttl: how long each injection of the fault lasts"},
+		{"list nemeses", 0, "for=1.5ttl: how long each injection lasts"},
 		{"list workloads", 0, "before-write"},
 		{"list checks", 0, "lock-linearizability"},
 		{"list topologies", 0, "redis-single-aof"},
