@@ -133,7 +133,7 @@ var retriesParam = catalog.Param{
 // waitParam is what all locks that poll have.
 var waitParam = catalog.Param{
 	Name: backends.ParamWait, Default: "jitter",
-	Doc: "time between two tries: fixed (a fiftieth of the ttl), or jitter (at most that, at random)",
+	Doc: "time between two tries (fixed: a fiftieth of the ttl; jitter: at most that, at random)",
 }
 
 // checkRetries refuses wrong values before anything is started.

@@ -32,7 +32,7 @@ const (
 // modeParams are those of faults that break links in a way that the user chooses.
 func modeParams() []catalog.Param {
 	return []catalog.Param{
-		{Name: paramMode, Default: modeCut, Doc: "cut (connections closed, new ones refused), blackhole (stay open, data dropped silently), loss (packets lost, and sent again), hold (data held back, delivered at the end), latency (data delayed)"},
+		{Name: paramMode, Default: modeCut, Doc: "cut: connections closed, new ones refused; blackhole: open, data dropped silently; loss: packets lost, sent again; hold: data held back, delivered at the end; latency: data delayed"},
 		{Name: paramWay, Default: string(link.Both), Doc: "`both`, `to` (only requests) or `from` (only answers); cut and loss always break both"},
 		{Name: paramLatency, Default: "0.2ttl", Doc: "delay for mode=latency"},
 		{Name: paramJitter, Default: "0.1ttl", Doc: "largest random difference from `latency`, up or down"},

@@ -25,7 +25,7 @@ func clientPause() nemesis.Spec {
 		End:    "SIGCONT, until no thread is stopped; with `how=collector`, the collection's end.",
 		Family: history.FamilyClient, Whom: nemesis.Clients,
 		Params: append(nemesis.ClientParams("1.5ttl", "2.5ttl"), catalog.Param{
-			Name: paramHow, Default: bySignal, Doc: "signal (SIGSTOP), or collector (the client's own garbage collector; only with an adapter that supports the call `collect`)",
+			Name: paramHow, Default: bySignal, Doc: "what stops it (signal: SIGSTOP; collector: its own garbage collector, only with an adapter that supports the call `collect`)",
 		}),
 		Strikes: strikeHolder, Fault: ClientPause{}, Check: checkHow,
 		Keeps: func(own catalog.Values) bool { return own[paramHow] == byCollector },

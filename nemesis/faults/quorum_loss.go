@@ -26,7 +26,7 @@ func quorumLoss() nemesis.Spec {
 		End:    "They are started, resumed or connected; once a server leads again, the record says how long that took.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Takes: failoverTakes, Fault: QuorumLoss{},
 		Params: nemesis.ServerParams("1ttl", "5ttl", nemesis.RoleMajority,
-			catalog.Param{Name: paramMode, Default: lossKill, Doc: "kill (kill -9), pause (SIGSTOP), cut (its links to all other servers), loss (all packets on them)"}),
+			catalog.Param{Name: paramMode, Default: lossKill, Doc: "kill: kill -9; pause: SIGSTOP; cut: its links to all other servers; loss: all packets on them"}),
 		Check: func(own catalog.Values, in nemesis.Input) error {
 			switch m := own[paramMode]; m {
 			case lossKill, lossPause, modeCut:
