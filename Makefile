@@ -74,7 +74,7 @@ pages:
 .PHONY: browser
 browser: pages ## try the report in headless Chromium (Debian's package), and read the recipes of docs/campaigns
 	@./.ci/browser
-	cd tools && PAGES=$(PAGES) $(GO) test -count=1 -timeout 5m ./page ./recipes
+	cd tools && PAGES=$(PAGES) $(GO) test -count=1 -timeout 5m ./page ./recipes ./github
 
 .PHONY: picture
 picture: build ##> make README's picture: the first screen of the report of make demo's run
