@@ -56,14 +56,14 @@ func (p *page) header(cells ...string) {
 func Faults(c *harness.Catalogue) string {
 	var p page
 	p.line("# Faults\n\n%s"+quoted(`Inject a fault with ~--nemesis NAME[:key=value,...]~; repeat the flag to combine faults. A fault counts as injected only if its effect was
-observed: the history holds its targets and this proof. ~lockstorm list nemeses~ prints all parameters.
+observed: the history holds its targets and this proof. ~lockstorm list faults NAME~ prints all parameters of one.
 
 A fault that cannot work on the topology is skipped, with the reason. If all are skipped, the run is refused: exit code 3, or 4 if only this
 host prevents them (a tool is missing).
 
 ## When it strikes
 
-A point is a step of a client (~list workloads~ and ~list backends~ list them) or a message of the lock: at ~request~ the client has sent one, at
+A point is a step of a client (~list workloads NAME~ and ~list backends NAME~ show them) or a message of the lock: at ~request~ the client has sent one, at
 ~reply~ the server has. Without ~at~, most faults alternate between a fresh grant and a random time.
 
 - **Messages** are held back until the fault has taken effect; the client is not stopped. ~server-restart:at=reply,nth=5~ restarts a server after

@@ -24,12 +24,13 @@ func said(t *testing.T, args ...string) (code int, stdout, stderr string) {
 func TestList(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[string][]string{
-		"backends":  {ownlock.Name, ownlock.Blind, ownlock.PointFree},
-		"nemeses":   {ownlock.StaleFile, "seen=nothing"},
-		"workloads": {ownlock.Ledger, ownlock.PointNumbered, "accounts=4"},
-		"checks":    {ownlock.LedgerWhole},
+		"backends " + ownlock.Name:    {ownlock.PointFree},
+		"backends":                    {ownlock.Name, ownlock.Blind},
+		"faults " + ownlock.StaleFile: {"seen=nothing"},
+		"workloads " + ownlock.Ledger: {ownlock.PointNumbered, "accounts=4"},
+		"checks":                      {ownlock.LedgerWhole},
 	} {
-		code, out, _ := said(t, "list", kind)
+		code, out, _ := said(t, append([]string{"list"}, strings.Fields(kind)...)...)
 		for _, w := range want {
 			if code != harness.ExitPass || !strings.Contains(out, w) {
 				t.Errorf("list %s: exit code %d, nothing of %q", kind, code, w)

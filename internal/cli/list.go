@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,27 +32,49 @@ func (a *App) listCommand() *cobra.Command {
 		"registers":  a.registers,
 	}
 	kinds := []string{"backends", "nemeses", "workloads", "checks", "topologies", "registers"}
+	lists["faults"] = a.nemeses // as docs call them
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:       "list " + strings.Join(kinds, "|"),
-		Short:     "list backends, faults, workloads and more, with parameters and defaults",
-		ValidArgs: kinds,
+		Use:       "list " + strings.Join(kinds, "|") + " [NAME]",
+		Short:     "list backends, faults, workloads and more; with a name, all about that one",
+		ValidArgs: append(kinds, "faults"),
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 1 && lists[args[0]] != nil {
+			if (len(args) == 1 || len(args) == 2) && lists[args[0]] != nil {
 				return nil
 			}
 			return fmt.Errorf("say what to list: one of %s", strings.Join(kinds, ", "))
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			items := lists[args[0]]()
-			if asJSON {
-				return a.PrintJSON(items)
+			items, whole := lists[args[0]](), len(args) == 2
+			if whole {
+				var err error
+				if items, err = one(items, args[0], args[1]); err != nil {
+					return err
+				}
 			}
-			return a.printList(items)
+			switch {
+			case asJSON:
+				return a.PrintJSON(items)
+			case whole:
+				return a.printWhole(items[0])
+			}
+			return a.printList(args[0], items)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON, with all about each")
 	return cmd
+}
+
+// one is the item of a name.
+func one(items []listed, kind, name string) ([]listed, error) {
+	var names []string
+	for _, l := range items {
+		if l.Name == name {
+			return []listed{l}, nil
+		}
+		names = append(names, l.Name)
+	}
+	return nil, usage(fmt.Errorf("%q is not in the list: %ssee: list %s", name, catalog.DidYouMean(name, names), kind))
 }
 
 func plain[S catalog.Entry](c *catalog.Catalog[S]) []listed {
@@ -101,34 +124,40 @@ func (a *App) workloads() []listed {
 	return out
 }
 
-func (a *App) printList(items []listed) error {
+// printList prints a line for each.
+func (a *App) printList(kind string, items []listed) error {
 	tw := tabwriter.NewWriter(a.st.Stdout, 0, 4, 2, ' ', 0)
+	more := false
 	for _, l := range items {
 		fmt.Fprintf(tw, "%s\t%s\n", l.Name, l.Doc)
-		if len(l.Topologies) > 0 {
-			facts := ""
-			switch l.Ends {
-			case "":
-			case history.EndsNever:
-				facts = "; a grant that is not released never ends"
-			default:
-				facts = "; a grant that is not released ends with the client's " + l.Ends
-			}
-			if l.Tokens {
-				facts += "; issues fencing tokens"
-			}
-			fmt.Fprintf(tw, "\t  runs on %s%s\n", strings.Join(l.Topologies, ", "), facts)
-		}
-		if len(l.Points) > 0 {
-			fmt.Fprintf(tw, "\t  points: %s\n", strings.Join(l.Points, ", "))
-		}
-		for _, p := range l.Params {
-			def := p.Default
-			if def == "" {
-				def = "-"
-			}
-			fmt.Fprintf(tw, "\t  %s=%s: %s\n", p.Name, def, p.Doc)
-		}
+		more = more || len(l.Params)+len(l.Points)+len(l.Topologies) > 0
+	}
+	if more {
+		fmt.Fprintf(tw, "\nParameters, points and topologies of one: %s list %s NAME\n", a.st.Name, kind)
+	}
+	return tw.Flush()
+}
+
+// printWhole prints all about one.
+func (a *App) printWhole(l listed) error {
+	tw := tabwriter.NewWriter(a.st.Stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(tw, "%s: %s\n", l.Name, l.Doc)
+	if len(l.Topologies) > 0 {
+		fmt.Fprintf(tw, "runs on %s\n", strings.Join(l.Topologies, ", "))
+	}
+	if l.Ends == history.EndsNever {
+		fmt.Fprintln(tw, "a grant that is not released never ends")
+	} else if l.Ends != "" {
+		fmt.Fprintf(tw, "a grant that is not released ends with the client's %s\n", l.Ends)
+	}
+	if l.Tokens {
+		fmt.Fprintln(tw, "issues fencing tokens")
+	}
+	if len(l.Points) > 0 {
+		fmt.Fprintf(tw, "points: %s\n", strings.Join(l.Points, ", "))
+	}
+	for _, p := range l.Params {
+		fmt.Fprintf(tw, "  %s=%s\t%s\n", p.Name, cmp.Or(p.Default, "-"), p.Doc)
 	}
 	return tw.Flush()
 }
