@@ -30,9 +30,10 @@ func (a *App) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "show which servers can be used on this host, and how to get the other servers",
-		Long: `Lists every topology (a set of servers). A provider is the way in which lockstorm gets servers: processes, containers, servers embedded in lockstorm,
-or existing servers. For each topology doctor names the provider that --provider auto chooses on this host, and says what the other providers lack. doctor also says what the fault clock-jump needs, and whether Docker can run servers. doctor lists the leftovers of killed runs: containers, networks
-and unfinished cache folders. --clean removes only these leftovers.
+		Long: `Lists the topologies (sets of servers) by the programs that they run, with the provider that --provider auto takes on this host:
+processes, containers, or servers embedded in lockstorm. Where none can, it says what each lacks and how to get it; --json says so of all.
+Also: what the fault clock-jump needs, whether Docker can run servers, and the leftovers of killed runs (containers, networks and
+unfinished cache folders), which --clean removes, and nothing else.
 The exit code is 4 if a topology cannot be started with any provider.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -121,14 +122,17 @@ func (a *App) doctor(ctx context.Context, asJSON bool) error {
 	}
 	fmt.Fprintf(a.st.Stdout, "%s %s, %s on %s/%s, %d CPUs\n\n", a.st.Name, Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	tw := tabwriter.NewWriter(a.st.Stdout, 0, 4, 2, ' ', 0)
-	for _, u := range all {
+	for _, u := range byStore(all) {
 		state := "ready: " + u.Chosen
 		if u.Chosen == "" {
 			state = "NOT USABLE"
 		}
-		fmt.Fprintf(tw, "%s\t%s\n", u.Topology+u.Tool, state)
+		fmt.Fprintf(tw, "%s\t%s\n", u.Tool, state)
 		for _, name := range slices.Sorted(maps.Keys(u.Versions)) {
 			fmt.Fprintf(tw, "\t  %s: %s\n", name, u.Versions[name])
+		}
+		if u.Topology != "" {
+			fmt.Fprintf(tw, "\t  %s\n", u.Topology)
 		}
 		for _, m := range u.Missing {
 			fmt.Fprintf(tw, "\t  %s\n", m)
@@ -138,6 +142,29 @@ func (a *App) doctor(ctx context.Context, asJSON bool) error {
 		return err
 	}
 	return a.Exit(code)
+}
+
+// byStore are the tools, and the topologies by the servers that they are made of: those that run the same programs in the same way are
+// one, named by the programs. What other ways lack is told only where none is there.
+func byStore(all []usable) (out []usable) {
+	at := map[string]int{}
+	for _, u := range all {
+		if u.Tool == "" {
+			if u.Tool = strings.Join(slices.Sorted(maps.Keys(u.Versions)), ", "); u.Chosen == "" || u.Tool == "" {
+				u.Tool, u.Topology = u.Topology, ""
+			} else {
+				u.Missing = nil
+			}
+		}
+		key := fmt.Sprint(u.Tool, u.Chosen, u.Versions)
+		if i, known := at[key]; known && u.Topology != "" {
+			out[i].Topology += ", " + u.Topology
+			continue
+		}
+		at[key] = len(out)
+		out = append(out, u)
+	}
+	return out
 }
 
 // cache says where lockstorm keeps what it makes once, and what killed runs had begun to make.
