@@ -129,5 +129,8 @@ func (c *Catalog[S]) Get(name string) (S, error) {
 	if where, ok := c.other[name]; ok {
 		return none, fmt.Errorf("%s %q is not contained in this program: %s", c.kind, name, where)
 	}
-	return none, fmt.Errorf("unknown %s %q: %schoose one of %s", c.kind, name, DidYouMean(name, c.Names()), strings.Join(c.Names(), ", "))
+	if hint := DidYouMean(name, c.Names()); hint != "" {
+		return none, fmt.Errorf("unknown %s %q: %s", c.kind, name, strings.TrimSpace(hint))
+	}
+	return none, fmt.Errorf("unknown %s %q: choose one of %s", c.kind, name, strings.Join(c.Names(), ", "))
 }

@@ -119,7 +119,7 @@ func TestUsage(t *testing.T) {
 		{"list faults client-pause", 0, "for=1.5ttl    how long each injection lasts"},
 		{"list workloads counter", 0, "before-write"},
 		{"list backends redis-lua", 0, "runs on redis-single"},
-		{"list backends redis-luo", 3, `did you mean "redis-lua"? see: list backends`},
+		{"list backends redis-luo", 3, `did you mean "redis-lua"? (or: redis-del) see: list backends`},
 		{"list checks", 0, "lock-linearizability"},
 		{"list topologies", 0, "redis-single-aof"},
 		{"doctor", 0, "ready: process"},
