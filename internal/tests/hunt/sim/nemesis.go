@@ -108,7 +108,7 @@ func (w *world) graze(c *client, length int64) {
 func (w *world) feign() {
 	const least = 8
 	for _, c := range w.clients {
-		log := w.logs[c.name]
+		log := slices.DeleteFunc(slices.Clone(w.logs[c.name]), func(e history.Event) bool { return e.F == history.FStall }) // no act of its own
 		if c.dead || c.ended || len(log) <= least {
 			continue
 		}
