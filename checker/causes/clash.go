@@ -81,7 +81,7 @@ func (in Causes) disconnectedBy(o facts.Overlap) checker.Cause {
 func (in Causes) overlapLate(late *history.Grant, o facts.Overlap) checker.Cause {
 	until := in.Hold(late).To
 	c := in.LateCause(Lateness{Grant: late, From: in.InTime(late, o.Span.From), Until: until, Begun: o.Span.From, Due: late.DeadlineAt(o.Span.From)})
-	if ns, known := in.SignalLate(late); known && ns > in.Run.Tolerance && !in.heldItself(late, c) && in.hostLate(late, ns, o.Span.From) {
+	if ns, known := in.SignalLate(late); known && ns > in.Run.Tolerance && !in.heldItself(late, c) && in.hostLate(late, ns) {
 		return checker.Cause{Kind: checker.CauseStall, Text: "unplanned host stalls delayed " + late.Client + " and its library"}
 	}
 	return c

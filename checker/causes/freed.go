@@ -93,7 +93,7 @@ func (in Causes) heldAsking(first, second *history.Grant) (found *history.Inject
 		asked := history.Interval{From: g.Acquire.Start(), To: g.From()}
 		for _, f := range in.Faults {
 			part := asked.Overlap(f.Span())
-			if f.Family == history.FamilyClient && f.Effective() && f.Hurts(g.Client) && g.Sent()+in.Run.Tolerance <= part.To && other.Sent() <= part.To && part.To-part.From > most {
+			if f.Family == history.FamilyClient && f.Effective() && f.Hurts(g.Client) && g.Sent()+in.Run.Tolerance <= f.Span().To && other.Sent() <= f.Span().To && part.To-part.From > most {
 				found, most = f, part.To-part.From
 			}
 		}

@@ -23,18 +23,18 @@ func (in Causes) toldLate(g *history.Grant, o facts.Overlap) bool {
 		return false
 	}
 	late, known := in.SignalLate(g)
-	return known && late > in.Run.Tolerance && !in.heldItself(g, in.overlapLate(g, o)) && !in.hostLate(g, late, o.Span.From)
+	return known && late > in.Run.Tolerance && !in.heldItself(g, in.overlapLate(g, o)) && !in.hostLate(g, late)
 }
 
 // hostLate reports whether the host, or we, account for most of what a library was late with its
 // signal: held up, it cannot tell. Stalls that are too short to be on record add up. So do the host's stalls and the faults that held
 // it up before, where neither is enough.
-func (in Causes) hostLate(g *history.Grant, late, begun int64) bool {
+func (in Causes) hostLate(g *history.Grant, late int64) bool {
 	end := in.toldBy(g)
 	span := history.Interval{From: g.DeadlineAt(end).V - in.Run.TTL, To: end} // from the last confirmed renewal on
 	short := max(2*in.Run.Tolerance, late/10)
 	host := in.HeldUp(span, in.Stands()[g.Client], in.StallsOf(g.Client))
-	return late-host <= short || (host > 0 && late-in.HeldUp(span, in.Stands()[g.Client], in.StallsOf(g.Client), in.stops(g.Client, begun)) <= short)
+	return late-host <= short || (host > 0 && late-in.HeldUp(span, in.Stands()[g.Client], in.StallsOf(g.Client), in.stops(g.Client, end)) <= short)
 }
 
 // stops are when faults that struck before a moment held a client itself up, in order.

@@ -210,13 +210,13 @@ func (s *scene) gaveUpOn(c *history.Call) int64 {
 }
 
 // hostLate reports whether the host, or we, account for nearly all of what a library was late with its signal.
-func (s *scene) hostLate(g *history.Grant, late, begun int64) bool {
+func (s *scene) hostLate(g *history.Grant, late int64) bool {
 	end := s.toldBy(g)
 	span := history.Interval{From: g.DeadlineAt(end).V - s.Run.TTL, To: end} // from the last confirmed renewal on
 	host, enough := covered(span, s.stood(g.Client), s.stalled(g.Client)), late-max(2*s.Run.Tolerance, late/10)
 	var stops []history.Interval // by faults: together with the host's they may be enough
 	for _, f := range s.Faults {
-		if f.Effective() && f.Family == history.FamilyClient && f.Late(g.Client) && f.Began() < begun {
+		if f.Effective() && f.Family == history.FamilyClient && f.Late(g.Client) && f.Began() < end {
 			stops = append(stops, f.Span())
 		}
 	}

@@ -94,7 +94,7 @@ func (s *scene) toldLate(g *history.Grant, at int64) bool {
 	case !promised || late <= s.Run.Tolerance:
 		return false
 	case s.whole:
-		return !s.heldUp(g, at) && !s.hostLate(g, late, at)
+		return !s.heldUp(g, at) && !s.hostLate(g, late)
 	}
 	return !s.excused(g)
 }
