@@ -28,7 +28,7 @@ func (in Causes) toldLate(g *history.Grant, o facts.Overlap) bool {
 
 // hostLate reports whether the host, or we, account for most of what a library was late with its
 // signal: held up, it cannot tell. Stalls that are too short to be on record add up. So do the host's stalls and the faults that held
-// it up before, where neither is enough.
+// it up until it told, whichever began last, where neither is enough.
 func (in Causes) hostLate(g *history.Grant, late int64) bool {
 	end := in.toldBy(g)
 	span := history.Interval{From: g.DeadlineAt(end).V - in.Run.TTL, To: end} // from the last confirmed renewal on

@@ -8,7 +8,7 @@ import (
 
 // Two threads that spin on one processor have both waited for it; a process that has ended has not.
 func TestDelays(t *testing.T) {
-	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
+	if _, err := os.Stat("/proc/self/schedstat"); err != nil && os.Getenv("CI") == "" {
 		t.Skip("this kernel does not count for how long threads wait: ", err)
 	}
 	ctx, p := start(t, "sh", "-c", "spin='while :; do :; done'; taskset -c 0 sh -c \"$spin\" & taskset -c 0 sh -c \"$spin\" & wait")
