@@ -114,13 +114,15 @@ func (in Causes) heldBy(l Lateness) *history.Injection {
 
 // longestHeld is the fault that held a client up longest, and whether all together did so for long
 // enough; unseen: with those of which nobody knows what they held back, and it is one of these. A fault that struck
-// when the violation had begun counts if the client has been held since, by those before it: of two pauses the later one goes on.
+// when the violation had begun counts if the client has been held since, by those before it; it is the one that is found only if
+// these stopped the client itself: of two pauses the later one goes on, but a pause under a delayed request does not.
 func (in Causes) longestHeld(l Lateness, unseen bool) (found *history.Injection, enough bool) {
 	span := history.Interval{From: l.From, To: l.Until}
-	var spans []history.Interval
+	var spans, stops []history.Interval // of all; of those that stopped the client itself
 	var most int64
 	for _, f := range in.Faults { // in the order in which they struck
-		if !f.Effective() || !f.Late(l.Grant.Client) || (f.Began() >= l.Begun && !in.heldSince(l.Begun, f.Began(), spans)) {
+		after := f.Began() >= l.Begun
+		if !f.Effective() || !f.Late(l.Grant.Client) || (after && !in.heldSince(l.Begun, f.Began(), spans)) {
 			continue
 		}
 		whole := span.Overlap(f.Span())
@@ -132,11 +134,16 @@ func (in Causes) longestHeld(l Lateness, unseen bool) (found *history.Injection,
 		if guess {
 			parts = append(parts, whole)
 		}
-		if held := in.HeldUp(span, parts); held > most && guess == unseen {
+		began := !after || in.heldSince(l.Begun, f.Began(), stops)
+		if held := in.HeldUp(span, parts); held > most && guess == unseen && began {
 			found, most = f, held
 		}
 		spans = append(spans, parts...)
 		slices.SortFunc(spans, facts.ByFrom)
+		if f.Family == history.FamilyClient {
+			stops = append(stops, whole)
+			slices.SortFunc(stops, facts.ByFrom)
+		}
 	}
 	return found, found != nil && in.HeldUp(span, spans)+2*in.Run.Tolerance >= l.Until-l.Begun
 }

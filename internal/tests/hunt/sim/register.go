@@ -12,6 +12,8 @@ type cell struct {
 	read    map[*Grant]int // writes before its last read
 	has     *Write         // whose value it is; nil: the first one
 	knows   map[*Grant]*Write
+	turns   int // requests that it answered
+	shown   int // the one that showed its value last
 }
 
 type register struct {
@@ -99,7 +101,11 @@ func (r *register) answered(kind string, g *Grant) {
 func (r *register) read(cell *cell, q request, e history.Event) answer {
 	cell.read[q.g] = cell.writes
 	cell.knows[q.g] = cell.has
-	r.w.truth.Last[[2]string{q.g.Lock, q.use.Register}] = cell.has
+	cell.turns++
+	q.use.turn, q.use.saw = cell.turns, cell.has
+	if !r.w.cfg.Unlogged { // else its client shows it, once it has the answer
+		r.shows(q.g.Lock, q.use)
+	}
 	q.use.Applied = r.w.now
 	e.Value.Base = history.Some(cell.value)
 	r.log(e)
@@ -121,12 +127,22 @@ func (r *register) write(cell *cell, q request, e history.Event) answer {
 	r.w.truth.Writes = append(r.w.truth.Writes, w)
 	r.w.truth.Last[[2]string{q.g.Lock, q.use.Register}], cell.knows[q.g] = w, w
 	cell.writes++
+	cell.turns++
+	cell.shown = cell.turns
 	if cell.value != q.new && r.w.bug(DropsWrite) {
 		r.w.breach(Breach{Kind: DropsWrite, Victim: q.g, Register: q.use.Register})
 		return answer{ok: true}
 	}
 	cell.value, cell.has = q.new, w
 	return answer{ok: true}
+}
+
+// shows is a read of which somebody has the answer.
+func (r *register) shows(lock string, read *Use) {
+	if cell := r.cell(lock, read.Register); read.turn > cell.shown {
+		cell.shown = read.turn
+		r.w.truth.Last[[2]string{lock, read.Register}] = read.saw
+	}
 }
 
 // newest reports whether nobody was granted, or asked, after a grant.

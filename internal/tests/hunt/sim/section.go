@@ -144,6 +144,9 @@ func (c *client) used(h *holding, u *Use, e history.Event, a answer, back func(a
 	u.Outcome, u.Returned = typ, c.w.now
 	if typ == history.OK {
 		u.Acked = true
+		if u.F == history.FRead {
+			c.w.reg.shows(h.g.Lock, u)
+		}
 	}
 	c.done(e, typ, code)
 	if code == history.ErrStaleToken && c.w.cfg.Fencing == history.FencingOn {

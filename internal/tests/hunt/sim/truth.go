@@ -13,8 +13,8 @@ type Trace struct {
 type Truth struct {
 	Grants []*Grant // in order of the attempts
 	Writes []*Write // what registers took, in order
-	// Last is the write whose value each register of a lock had in the end, as far as a read after it has shown; by lock
-	// and register.
+	// Last is the write whose value each register of a lock had in the end, as far as its log, or the answer of a read
+	// after it, has shown; by lock and register.
 	Last     map[[2]string]*Write
 	Answers  []*Answer
 	Breaches []Breach // where the service or a register broke its word
@@ -80,6 +80,9 @@ type Use struct {
 	Returned int64
 	Base     int64 // what it read, or replaces
 	New      int64
+
+	turn int    // of a read: its place among the requests that the register answered
+	saw  *Write // and whose value it was answered with
 }
 
 // Write is a write that a register took.
