@@ -113,7 +113,7 @@ func (p Process) once(ctx context.Context, r Recipe, args []string, place Place)
 	}
 	err = child.Wait(ctx)
 	if ctx.Err() != nil {
-		return errors.Join(err, child.Kill(context.WithoutCancel(ctx)))
+		return errors.Join(err, child.End(ctx, syscall.SIGKILL))
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(said.Bytes()))

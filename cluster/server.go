@@ -212,7 +212,10 @@ func (s *Server) startAt(ctx context.Context, place Place) error {
 			if Foreign(s.provider) {
 				return fmt.Errorf("the existing server %s does not answer as lockstorm expects: %w", s.Name(), last)
 			}
-			return errors.Join(fmt.Errorf("server %s was not ready at %s within %v: %w (log: %s)%s", s.Name(), place.Addr(), startTimeout, last, log, tail(log)), in.Kill(context.WithoutCancel(ctx)))
+			killing, cancel := context.WithTimeout(context.WithoutCancel(ctx), startTimeout)
+			defer cancel()
+			return errors.Join(fmt.Errorf("server %s was not ready at %s within %v: %w (log: %s)%s",
+				s.Name(), place.Addr(), startTimeout, last, log, tail(log)), in.Kill(killing))
 		case <-time.After(probeEvery):
 		}
 	}
