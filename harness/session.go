@@ -180,9 +180,9 @@ func (s *session) workerConfig(name string, index int64) (control.Config, error)
 	cfg := control.Config{
 		Head: s.run, Client: name, Index: index, Seed: s.r.Seed, RunID: s.runID(), ClockBase: s.clock.Base(), StallsAt: s.run.StallLimit,
 		LogPath: filepath.Join(s.dir, history.LogDir, name+".jsonl"), Dir: filepath.Join(s.dir, nodesDir),
-		Backend: control.Part{Name: s.r.backend.Name, Values: s.r.values}, TTL: s.run.TTL, Addrs: map[string]string{},
+		Backend: control.Choice{Name: s.r.backend.Name, Values: s.r.values}, TTL: s.run.TTL, Addrs: map[string]string{},
 		Retry: (s.r.crowd() * retryLimit(s.r.TTL)).Nanoseconds(), Timeout: requestTimeout(s.r.TTL).Nanoseconds(),
-		Workload: control.Part{Name: s.r.workload.Name, Values: s.r.settings.Values}, Locks: s.r.locks, Clients: s.r.Clients,
+		Workload: control.Choice{Name: s.r.workload.Name, Values: s.r.settings.Values}, Locks: s.r.locks, Clients: s.r.Clients,
 		Registers: s.r.registerNames(), Fencing: s.r.Fencing, NoTokens: !s.r.backend.Tokens,
 		Trusting: s.r.Discipline == history.Trusting, OnlyTold: !s.run.ByDeadline(), AsksMethod: s.r.Discipline == history.Told && s.run.ByDeadline(),
 	}

@@ -19,8 +19,8 @@ const (
 // time, or never.
 const Open = math.MaxInt
 
-// Event is one line of a history.
-type Event struct {
+// Item is one line of a history.
+type Item struct {
 	Line    int    // where it begins in its file, from 1
 	Type    string // of the constants
 	F       string
@@ -42,7 +42,7 @@ type Call struct {
 	Anyone          bool   // no event says which client asks, although events of other processes do
 	In, Out         any    // the value of its invocation, and of its end
 	From, To        int    // places in the order of all events; To is Open where the outcome is unknown
-	Invoke, Return  *Event
+	Invoke, Return  *Item
 }
 
 // Unknown reports whether nobody knows whether the operation took effect.

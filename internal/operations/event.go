@@ -36,12 +36,12 @@ func fields(p part, isJSON bool) (map[string]any, error) {
 }
 
 // eventOf is the event of a map. keyed: its value is [key value], as jepsen.independent writes it.
-func eventOf(p part, isJSON, keyed bool) (*Event, error) {
+func eventOf(p part, isJSON, keyed bool) (*Item, error) {
 	m, err := fields(p, isJSON)
 	if err != nil {
 		return nil, err
 	}
-	e := &Event{Line: p.line, Value: m["value"]}
+	e := &Item{Line: p.line, Value: m["value"]}
 	var okType, okF bool
 	e.Type, okType = m["type"].(string)
 	e.F, okF = m["f"].(string)
@@ -94,7 +94,7 @@ func processOf(p part, v any) (string, error) {
 }
 
 // keyOf finds the object of an event: it is named, or stands before the value.
-func (e *Event) keyOf(named any, keyed bool) error {
+func (e *Item) keyOf(named any, keyed bool) error {
 	if named != nil {
 		e.Key = Canonical(named)
 	}
@@ -125,4 +125,4 @@ func number(p part, m map[string]any, name string) (int64, bool, error) {
 }
 
 // Nemesis reports whether the event is of the one that causes faults, which has no part in what is judged.
-func (e *Event) Nemesis() bool { return e.Process == "nemesis" }
+func (e *Item) Nemesis() bool { return e.Process == "nemesis" }

@@ -18,7 +18,7 @@ type Options struct {
 func Read(r io.Reader, o Options) (*History, error) {
 	s := newSplitter(r)
 	h := &History{Format: "EDN"}
-	var events []*Event
+	var events []*Item
 	for {
 		p, err := s.next()
 		if errors.Is(err, io.EOF) {
@@ -52,21 +52,21 @@ func Read(r io.Reader, o Options) (*History, error) {
 
 // order brings events into the order in which they happened: by index where each has one, else by time where each has
 // one, else as they stand.
-func order(events []*Event) error {
+func order(events []*Item) error {
 	indexed, timed := true, true
 	for _, e := range events {
 		indexed, timed = indexed && e.indexed, timed && e.TimeSet
 	}
 	switch {
 	case indexed:
-		slices.SortStableFunc(events, func(a, b *Event) int { return cmp.Compare(a.index, b.index) })
+		slices.SortStableFunc(events, func(a, b *Item) int { return cmp.Compare(a.index, b.index) })
 		for i := 1; i < len(events); i++ {
 			if a, b := events[i-1], events[i]; a.index == b.index {
 				return fmt.Errorf("line %d: the index %d is already used on line %d: each event needs an index of its own", b.Line, b.index, a.Line)
 			}
 		}
 	case timed:
-		slices.SortStableFunc(events, func(a, b *Event) int { return cmp.Compare(a.Time, b.Time) })
+		slices.SortStableFunc(events, func(a, b *Item) int { return cmp.Compare(a.Time, b.Time) })
 		for i := 0; i < len(events); {
 			k := i + 1
 			for k < len(events) && events[k].Time == events[i].Time {
@@ -81,12 +81,12 @@ func order(events []*Event) error {
 
 // together orders events of one moment: operations begin before others end, for all of these may have been under way at once.
 // Those of one process stay as they are.
-func together(events []*Event) {
+func together(events []*Item) {
 	rest := slices.Clone(events)
 	out := events[:0]
 	for begins := true; len(rest) > 0; begins = !begins {
 		seen := map[string]bool{} // processes with an event that stays
-		var left []*Event
+		var left []*Item
 		for _, e := range rest {
 			if !seen[e.Process] && (e.Type == Invoke) == begins {
 				out = append(out, e)
@@ -100,7 +100,7 @@ func together(events []*Event) {
 }
 
 // pair puts invocations and their ends together.
-func (h *History) pair(events []*Event) error {
+func (h *History) pair(events []*Item) error {
 	open, keys := map[string]*Call{}, map[string]bool{}
 	failed := map[*Call]bool{}
 	for place, e := range events {
@@ -142,7 +142,7 @@ func (h *History) pair(events []*Event) error {
 
 // own says who asks: the client that an event of the operation names, else the one client that all events of its process
 // name. Where no event names a client, a process is its own.
-func own(events []*Event, calls []*Call) {
+func own(events []*Item, calls []*Call) {
 	names := map[string][]string{} // by process
 	for _, e := range events {
 		if e.named && !slices.Contains(names[e.Process], e.client) {

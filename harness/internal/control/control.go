@@ -75,14 +75,14 @@ type Config struct {
 	ClockBase int64  `json:"clock_base"`
 	StallsAt  int64  `json:"stalls_at_ns"` // a ticker that late is on record
 
-	Backend Part              `json:"backend"`
+	Backend Choice            `json:"backend"`
 	TTL     int64             `json:"ttl_ns"`
 	Retry   int64             `json:"retry_ns"`
 	Timeout int64             `json:"timeout_ns"`
 	Nodes   []cluster.Ref     `json:"nodes"`
 	Addrs   map[string]string `json:"addrs"` // by node name; the register is one
 
-	Workload  Part     `json:"workload"`
+	Workload  Choice   `json:"workload"`
 	Locks     []string `json:"locks"`
 	Clients   int      `json:"clients"`
 	Registers []string `json:"registers"`
@@ -96,8 +96,8 @@ type Config struct {
 	AsksMethod bool `json:"asks_method,omitempty"`
 }
 
-// Part is one of a catalogue, by name, with the values of its parameters.
-type Part struct {
+// Choice is one of a catalogue, by name, with the values of its parameters.
+type Choice struct {
 	Name   string         `json:"name"`
 	Values catalog.Values `json:"values"`
 }

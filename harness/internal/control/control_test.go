@@ -42,7 +42,7 @@ func TestMessagesArriveAsTheyWereSent(t *testing.T) {
 	zero := int64(0)
 	config := &Config{
 		Head: history.Run{Ends: history.EndsLease}, Client: `c 1 "ä"` + "\n", Seed: 1<<63 + 1, Dir: "/tmp/a b", ClockBase: -1, TTL: int64(time.Second),
-		Backend: Part{Name: "redis-lua", Values: catalog.Values{"token": `it's "equal"`}}, Addrs: map[string]string{"n 1": "127.0.0.1:1"},
+		Backend: Choice{Name: "redis-lua", Values: catalog.Values{"token": `it's "equal"`}}, Addrs: map[string]string{"n 1": "127.0.0.1:1"},
 		Nodes: []cluster.Ref{{Name: "n 1"}}, Locks: []string{"L1", "L\t2"}, Registers: []string{"plain"}, OnlyTold: true,
 	}
 	for _, sent := range []Message{

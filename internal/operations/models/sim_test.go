@@ -43,7 +43,7 @@ func (s *simulation) name() string {
 	return fmt.Sprint("p", s.names)
 }
 
-func (s *simulation) event(line int) *operations.Event { return &operations.Event{Line: line} }
+func (s *simulation) event(line int) *operations.Item { return &operations.Item{Line: line} }
 
 // invoke begins an operation of a process.
 func (s *simulation) invoke(p string) {
