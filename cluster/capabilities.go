@@ -103,6 +103,11 @@ type (
 	SessionEnder interface {
 		EndSession(ctx context.Context, lease string) error
 	}
+
+	// SessionFinder knows which sessions live on connections from some addresses, as host:port.
+	SessionFinder interface {
+		SessionsFrom(ctx context.Context, addrs []string) (leases []string, err error)
+	}
 )
 
 // ErrNotEvicted says that keys were gone before they were evicted: it may be tried again.

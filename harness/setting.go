@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/clockshim"
 	"github.com/lockstorm/lockstorm/internal/link"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -18,7 +19,7 @@ func (r *resolved) setting(provider string) nemesis.Setting {
 		Backend: r.backend.Name, Topology: r.Topology, Provider: provider, RealOnly: provider != cluster.EmbeddedName,
 		Nodes: len(t.Nodes), Peers: t.Peers(), FailOver: t.FailOver,
 		Stores: provides[cluster.Forgetter](t), Answers: len(t.Nodes) > 0,
-		Moves: provides[cluster.Mover](t), Follows: provides[cluster.Leader](t), Sessions: provides[cluster.SessionEnder](t) && r.backend.Model.Session,
+		Moves: provides[cluster.Mover](t), Follows: provides[cluster.Leader](t), Sessions: r.endsSessions(),
 		Connections: provides[cluster.ConnectionEnder](t) && r.backend.Connected, Promotes: provides[cluster.Promoter](t),
 		Keys: r.backend.Keys != nil && provides[cluster.Keeper](t), Voters: r.backend.Voters, Renews: r.backend.Renews, Collects: r.backend.Collects, Resource: len(r.registers) > 0 && r.ourRegister(), NoClock: noClock(provider, t), NoLoss: noLoss(),
 	}
@@ -38,6 +39,13 @@ func (r *resolved) setting(provider string) nemesis.Setting {
 		}
 	}
 	return s
+}
+
+// endsSessions reports whether the servers can end a session of a client: by its name, or found by the client's connections.
+func (r *resolved) endsSessions() bool {
+	named := r.backend.Model.Session
+	found := r.backend.Ends == history.EndsSession && provides[cluster.SessionFinder](r.topology)
+	return provides[cluster.SessionEnder](r.topology) && (named || found)
 }
 
 const theirs = "lockstorm does not control existing servers: faults can hit only clients and their connections"

@@ -31,9 +31,10 @@ type admin struct{ addr func() string }
 func newAdmin(addr func() string) any { return admin{addr} }
 
 var (
-	_ cluster.Roler        = admin{}
-	_ cluster.Elector      = admin{}
-	_ cluster.SessionEnder = admin{}
+	_ cluster.Roler         = admin{}
+	_ cluster.Elector       = admin{}
+	_ cluster.SessionEnder  = admin{}
+	_ cluster.SessionFinder = admin{}
 )
 
 const adminTimeout = 500 * time.Millisecond // for one answer

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"regexp"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -37,6 +39,20 @@ func (a admin) EndSession(ctx context.Context, lease string) error {
 	}
 	_, err = exchange(conn, closeRequest())
 	return err
+}
+
+// connection is how `cons` shows one that carries a session.
+var connection = regexp.MustCompile(`(?m)^\s*/(\S+?)\[\d+\]\(.*\bsid=(0x[0-9a-f]+)`)
+
+// SessionsFrom are the sessions of some connections, in the server's order.
+func (a admin) SessionsFrom(ctx context.Context, addrs []string) (leases []string, err error) {
+	said, err := ask(ctx, a.addr(), "cons")
+	for _, m := range connection.FindAllStringSubmatch(said, -1) {
+		if slices.Contains(addrs, m[1]) {
+			leases = append(leases, m[2])
+		}
+	}
+	return leases, err
 }
 
 // connectRequest asks to go on with a session.

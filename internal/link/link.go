@@ -174,6 +174,16 @@ func (l *Link) Open() int {
 	return len(l.pipes)
 }
 
+// Sources are where its connections come from, as the one who is called sees it.
+func (l *Link) Sources() (addrs []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for p := range l.pipes {
+		addrs = append(addrs, p.server.LocalAddr().String())
+	}
+	return addrs
+}
+
 // Refused is how many connections came while the link was cut and were closed at once.
 func (l *Link) Refused() int64 { return l.refused.Load() }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
@@ -33,17 +34,57 @@ func (SessionExpire) Available(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Sessions {
-		return fmt.Errorf("this fault ends the session of a holder, so it needs a lock whose grants end with the session, and servers that can end a session: backend %s on topology %s lacks at least one of these two (an adapter names its sessions by the notice \"opened\" and the model \"session\", see docs/adapters.md)", s.Backend, s.Topology)
+		return fmt.Errorf("this fault ends the session of a holder, so it needs a lock whose grants end with the session, and servers "+
+			"that can end a session: backend %s on topology %s lacks at least one of these two (an adapter names its sessions by the "+
+			"notice \"opened\" and the model \"session\", see docs/adapters.md; without names, ZooKeeper is asked for them)", s.Backend, s.Topology)
 	}
 	return nil
 }
 
-// Inject asks one server after the other until one has ended it.
+// Inject asks one server after the other until one has ended it. Servers are asked for sessions that have no name on record.
 func (SessionExpire) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	if t.Hit == nil {
 		return nemesis.Effect{}, errNoGrant
 	}
+	if t.Hit.Lease == "" {
+		return endFound(ctx, w, t.Hit)
+	}
 	return endOn(w, t.Hit, "session", t.Hit.Lease, func(can cluster.SessionEnder) error { return can.EndSession(ctx, t.Hit.Lease) })
+}
+
+// endFound ends the sessions on the connections of a holder.
+func endFound(ctx context.Context, w nemesis.World, hit *nemesis.Hit) (nemesis.Effect, error) {
+	var proof []string
+	errs, asked := []error{errors.New("no server has a session on the client's connections")}, false
+	for _, n := range w.Nodes() {
+		finder, finds := nemesis.As[cluster.SessionFinder](n)
+		ender, ends := nemesis.As[cluster.SessionEnder](n)
+		if !finds || !ends {
+			continue
+		}
+		asked = true
+		var from []string
+		for _, l := range w.Net().Links(hit.Client.Name(), n.Name()) {
+			from = append(from, l.Sources()...)
+		}
+		leases, err := finder.SessionsFrom(ctx, from)
+		errs = append(errs, err)
+		for _, lease := range leases {
+			if err := ender.EndSession(ctx, lease); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			proof = append(proof, fmt.Sprintf("server %s ended the session %s of client %s, which held lock %s",
+				n.Name(), lease, hit.Client.Name(), hit.Lock))
+		}
+	}
+	switch {
+	case !asked:
+		return nemesis.Effect{}, errNoGrant
+	case len(proof) == 0:
+		return nemesis.Effect{}, errors.Join(errs...)
+	}
+	return nemesis.Effect{Proof: strings.Join(proof, "; ")}, nil
 }
 
 var errNoGrant = errors.New("the client does not hold the lock at the moment of the fault: leave out at=, or name a later point")
