@@ -224,7 +224,7 @@ func TestTerminalAndPageAgree(t *testing.T) {
 			has(t, name+": page", text, in.Finding.Message)
 			if i == 0 {
 				has(t, name+": page", text, append(texts(in.Steps), in.Headline)...)
-				has(t, name+": terminal", term.String(), append(texts(in.Steps), in.Headline, in.Cause)...)
+				has(t, name+": terminal", term.String(), append(texts(beats(in.Steps)), in.Cause)...)
 			} else {
 				has(t, name+": terminal", term.String(), also(in))
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -11,10 +12,11 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Summary writes what happened for a terminal: the checks, the story, the figures.
+// Summary writes what happened for a terminal: the outcome, the story in a few steps, its cause and cure, the checks, the figures.
 func Summary(w io.Writer, r *checker.Results, rec *history.Record, style Style) error {
 	s, r := &printer{w: w, style: style}, once(r)
-	s.line(2, "\n%s\n", heading(r))
+	s.raw("\n" + style.Status(r.ExitCode, style.wrap(Headline(r), 2)))
+	s.line(2, "%s\n", heading(r))
 	s.story(r, rec, Tell(r, rec))
 	s.line(0, "")
 	s.checks(r)
@@ -91,7 +93,14 @@ func (p *printer) checks(r *checker.Results) {
 	for _, name := range listed {
 		c := r.Checks[name]
 		word, reason := mark(c), visible(oneLine(c))
-		head := "  " + p.style.paint(markColour(word), word) + strings.Repeat(" ", marks-len(word)+2) + visible(name)
+		if c.Verdict == checker.Pass && name != checker.Coverage {
+			reason = "" // the page has it
+		}
+		shown := visible(name)
+		if !c.Required {
+			shown = p.style.paint(faint, shown) // it cannot fail the run
+		}
+		head := "  " + p.style.paint(markColour(word), word) + strings.Repeat(" ", marks-len(word)+2) + shown
 		pad := strings.Repeat(" ", beside-(2+marks+2+utf8.RuneCountInString(visible(name))))
 		switch {
 		case reason == "":
@@ -137,14 +146,14 @@ func (p *printer) story(r *checker.Results, rec *history.Record, s *Story) {
 		}
 		told := &happening{found: []listedFinding{{Found: checker.Found{Check: in.Check, Finding: in.Finding}}}, steps: in.Steps}
 		p.painted(bold, 4, "  %s", verdictSentence(r, rec, told))
-		p.line(4, "  %s", in.Headline)
+		p.line(4, "  %s", kindOfFinding(&in.Finding))
 		if lines := sketch(rec, &in.Finding, p.style.Width-4); lines != nil {
 			for _, l := range lines {
 				p.raw("    " + visible(l))
 			}
 			p.raw("")
 		}
-		p.steps(in.Steps)
+		p.steps(beats(in.Steps))
 		if text := causeText(&in.Finding); text != "" {
 			p.line(6, "    %s", text)
 		}
@@ -165,6 +174,27 @@ func (p *printer) story(r *checker.Results, rec *history.Record, s *Story) {
 	}
 }
 
+// beats are the five steps that tell a story to who has no time for all of it, in their order.
+func beats(steps []Step) []Step {
+	most := []StepKind{
+		StepLost, StepOverwritten, StepGranted, StepWaits, StepFault, StepLeaseOver, StepTold, StepRefused, StepRole, StepDeath,
+		StepRelease, StepWrite, StepRenewed, StepProof, StepRead, StepHeal,
+	}
+	rank := func(s Step) int {
+		if s.Bad {
+			return -1
+		}
+		return slices.Index(most, s.Kind)
+	}
+	told := slices.Clone(steps)
+	slices.Reverse(told) // of one kind the later ones: they are nearer to the damage
+	slices.SortStableFunc(told, func(a, b Step) int { return cmp.Compare(rank(a), rank(b)) })
+	told = told[:min(len(told), 5)]
+	slices.Reverse(told)
+	slices.SortStableFunc(told, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
+	return told
+}
+
 // steps are told one a line, in columns of time and text.
 func (p *printer) steps(steps []Step) {
 	const text = 16 // where it begins
@@ -177,13 +207,11 @@ func (p *printer) steps(steps []Step) {
 	}
 }
 
-// figures lists what every run has, aligned.
+// figures lists what every run has, in a line.
 func (p *printer) figures(r *checker.Results) {
-	all, names := figures(r), 0
-	for _, f := range all {
-		names = max(names, len(f.name))
+	var parts []string
+	for _, f := range figures(r) {
+		parts = append(parts, f.name+" "+f.value)
 	}
-	for _, f := range all {
-		p.line(names+4, "  %-*s  %s", names, f.name, f.value)
-	}
+	p.line(2, "  %s", strings.Join(parts, "; "))
 }

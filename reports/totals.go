@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/facts"
@@ -16,27 +15,28 @@ func totals(r *checker.Results) []Total {
 		out = append(out, Total{Kind: kind, Count: n, Text: fmt.Sprintf(format, args...)})
 	}
 	if n := r.Stats["violations"]; n > 0 {
-		format := "In the whole run, it happened %s that two clients held the lock at once (longest time: %s).%s"
-		if n == 1 {
-			format = "In the whole run, it happened %s that two clients held the lock at once, for %s.%s"
+		upTo := ""
+		if n > 1 {
+			upTo = "up to "
 		}
+		atOnce := "Two holders at once"
 		if most := r.Stats["holders_max"]; most > 2 {
-			format = strings.Replace(format, "(longest", fmt.Sprintf("(up to %d at one moment, longest", most), 1)
+			atOnce = fmt.Sprintf("Up to %d holders at once", most)
 		}
-		add(TotalOverlaps, n, format, times(n), checker.Millis(r.Stats["overlap_max_ns"]), notGating(r))
+		add(TotalOverlaps, n, "%s: %s, %s%s.%s", atOnce, times(n), upTo, checker.Millis(r.Stats["overlap_max_ns"]), notGating(r))
 	}
-	const update, inAll = "acknowledged update", "In the whole run, the data "
+	const update = "acknowledged update"
 	plain := lossesIn(r, facts.RegPlain)
 	if plain.counted {
-		add(TotalLostPlain, plain.lost, inAll+"without a fence lost %s%s.", plain.of(update), plain.others("; ", ""))
+		add(TotalLostPlain, plain.lost, "Lost without a fence: %s%s.", plain.of(update), plain.others("; ", ""))
 	}
 	if l := lossesIn(r, facts.RegFenced); l.counted {
 		refused := r.Stats["fence_refused"]
-		add(TotalLostFenced, l.lost, inAll+"behind the fence lost %s%s; the fence refused %d stale %s.",
+		add(TotalLostFenced, l.lost, "Lost behind the fence: %s%s; it refused %d stale %s.",
 			l.of(update), l.others("; ", ""), refused, plural(int(refused), "request"))
 	}
 	if l := lossesIn(r, regLedger); l.counted {
-		add(TotalLostLedger, l.lost, inAll+"of the ledger lost %s%s.", l.of(update), l.others("; ", ""))
+		add(TotalLostLedger, l.lost, "Lost in the ledger: %s%s.", l.of(update), l.others("; ", ""))
 	}
 	if plain := plain.lost; plain > 0 && noTokens(r.Checks[checker.DataFenced]) {
 		add(TotalNoFence, plain, "Fencing was not measured, because %s issues no fencing tokens.", subject(r))

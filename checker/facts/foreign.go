@@ -75,7 +75,8 @@ func (in *Facts) victim(granted []*history.Grant, g *history.Grant, rel *history
 		if _, robbed := over[h]; robbed || !in.canFollow(g, h) || !in.inForce(h, rel) {
 			continue
 		}
-		if (h.From() <= rel.Start() || gone(rel.End())) && in.denied(h, rel) {
+		underWay := h.From() > rel.Start() // when h was granted
+		if (!underWay || gone(rel.End())) && in.denied(h, rel) && !(underWay && in.takenByAnother(granted, h, rel)) {
 			return h
 		}
 		if h.From() <= rel.Start() && gone(rel.Start()) && (found == nil || (heldAfter(found, rel) && !heldAfter(h, rel))) {
@@ -86,6 +87,16 @@ func (in *Facts) victim(granted []*history.Grant, g *history.Grant, rel *history
 		}
 	}
 	return found
+}
+
+// takenByAnother reports whether another release than one that was under way when h was granted took its lock away for certain.
+func (in *Facts) takenByAnother(granted []*history.Grant, h *history.Grant, underWay *history.Call) bool {
+	return slices.ContainsFunc(granted, func(g *history.Grant) bool {
+		return slices.ContainsFunc(g.Releases, func(rel *history.Call) bool {
+			return rel != underWay && rel.Outcome() == history.OK && h.From() <= rel.Start() && in.Expired(g, rel.Start()) &&
+				in.canFollow(g, h) && in.inForce(h, rel)
+		})
+	})
 }
 
 // canFollow reports whether h is another grant that came when g was, or may have been, over, and

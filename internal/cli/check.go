@@ -83,8 +83,7 @@ func (a *App) check(ctx context.Context, paths []string, asJSON bool) error {
 		if err := reports.Summary(a.st.Stdout, j.Results, j.Record, a.st.Style); err != nil {
 			return err
 		}
-		a.lastLine(false, a.coloured(false, j.Results.ExitCode, reports.Headline(j.Results)), where)
-		a.sayAgain(false, j.Results.Command)
+		a.lastLines(false, j.Results, where)
 	}
 	if err := a.printResults(all, asJSON, len(paths)); err != nil {
 		return err

@@ -237,7 +237,7 @@ func TestRunCheckReport(t *testing.T) {
 	if want := "seed 5; to repeat this run: lockstorm run --backend none --time 300ms --ttl=200ms --json --seed 5"; first != want {
 		t.Errorf("first line %q, want %q", first, want)
 	}
-	if end := "report: " + filepath.Join(dir, "report.html") + "\nto start this run again: lockstorm run --backend none --time 300ms --ttl=200ms --json --seed 5"; !strings.HasSuffix(strings.TrimSpace(errs), end) {
+	if end := "report: " + filepath.Join(dir, "report.html") + "\nagain:  lockstorm run --backend none --time 300ms --ttl=200ms --json --seed 5"; !strings.HasSuffix(strings.TrimSpace(errs), end) {
 		t.Errorf("last lines of %s, want %s", errs, end)
 	}
 	for _, path := range []string{dir, filepath.Join(dir, "history.jsonl")} {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/catalog"
@@ -160,27 +161,34 @@ func (a *App) make(ctx context.Context, t *harness.Trial, out string, view *view
 
 // tell prints what came of a run; the error carries its exit code.
 func (a *App) tell(o *harness.Outcome, asJSON bool) error {
-	err := a.summary(o, asJSON)
-	if err != nil {
+	tell := func() error { return reports.Summary(a.st.Stdout, o.Results, o.Record, a.st.Style) }
+	if asJSON {
+		tell = func() error { return a.PrintJSON(o.Results) }
+	}
+	if err := tell(); err != nil {
 		return err
 	}
-	headline := reports.Headline(o.Results)
-	if o.Interrupted {
-		headline = "interrupted: lockstorm has kept and judged the events up to the interruption; " + headline
+	if o.Interrupted && !asJSON {
+		fmt.Fprint(a.st.Stdout, "\ninterrupted: lockstorm has kept and judged the events up to the interruption\n")
 	}
-	a.lastLine(asJSON, a.coloured(asJSON, o.ExitCode(), headline), absolute(filepath.Join(o.Dir, harness.ReportFile)))
-	a.sayAgain(asJSON, o.Results.Command)
+	a.lastLines(asJSON, o.Results, absolute(filepath.Join(o.Dir, harness.ReportFile)))
 	return a.Exit(o.ExitCode())
 }
 
-func (a *App) summary(o *harness.Outcome, asJSON bool) error {
+// lastLines are the report's path and the command that makes the run again; on stderr, after the verdict, where stdout carries JSON.
+func (a *App) lastLines(asJSON bool, r *checker.Results, path string) {
+	w := a.st.Stdout
 	if asJSON {
-		return a.PrintJSON(o.Results)
+		w = a.st.Stderr
+		fmt.Fprintf(w, "\n%s", reports.Headline(r))
 	}
-	return reports.Summary(a.st.Stdout, o.Results, o.Record, a.st.Style)
+	fmt.Fprintf(w, "\nreport: %s\n", path)
+	if r.Command != "" {
+		fmt.Fprintf(w, "again:  %s\n", reports.Visible(r.Command, ""))
+	}
 }
 
-// lastLine is the verdict and the report's path; on stderr where stdout carries JSON.
+// lastLine is the verdict on a suite and its report's path; on stderr where stdout carries JSON.
 func (a *App) lastLine(asJSON bool, headline, path string) {
 	w := a.st.Stdout
 	if asJSON {
@@ -195,17 +203,6 @@ func (a *App) coloured(asJSON bool, code int, headline string) string {
 		return headline
 	}
 	return a.st.Style.Status(code, headline)
-}
-
-// sayAgain is the command that makes the run again: the last thing that is said of it.
-func (a *App) sayAgain(asJSON bool, command string) {
-	w := a.st.Stdout
-	if asJSON {
-		w = a.st.Stderr
-	}
-	if command != "" {
-		fmt.Fprintf(w, "to start this run again: %s\n", reports.Visible(command, ""))
-	}
 }
 
 // absolute is a path that can be opened from anywhere.

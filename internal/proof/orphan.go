@@ -195,7 +195,7 @@ func (s *scene) keepers(lock string, byOK []*history.Grant) (out []keeper) {
 func (s *scene) succeeded(byOK []*history.Grant, g *history.Grant) int64 {
 	known := s.gaveUpOn(g.Acquire)
 	if !g.Granted() {
-		known += 2 * s.Run.TTL
+		known = s.arrived(known+s.Run.TTL, g) + s.Run.TTL
 	}
 	i, _ := slices.BinarySearchFunc(byOK, known+1, func(g *history.Grant, at int64) int { return cmp.Compare(g.From(), at) })
 	for _, h := range byOK[i:] {
@@ -251,7 +251,7 @@ func (s *scene) lastsUntil(g *history.Grant) int64 {
 	case s.Run.Ends == history.EndsSession:
 		return history.Forever
 	case !g.Granted():
-		return s.gaveUpOn(g.Acquire) + 2*ttl + slow
+		return s.arrived(s.gaveUpOn(g.Acquire)+ttl, g) + ttl + slow
 	case !g.Acquire.Return.TTL.Set || !g.Acquire.Return.Deadline.Set:
 		return history.Forever
 	default:
@@ -265,4 +265,15 @@ func (s *scene) lastsUntil(g *history.Grant) int64 {
 		}
 	}
 	return end + slow
+}
+
+// arrived is the last moment at which a request reached the store that would have been there by another one: servers that stood
+// still took it afterwards.
+func (s *scene) arrived(at int64, g *history.Grant) int64 {
+	for _, f := range s.Faults {
+		if f.Family == history.FamilyServer && f.Began() < at && f.OfServersOf(g) && f.Effective() {
+			at = max(at, f.Span().To)
+		}
+	}
+	return at
 }

@@ -188,7 +188,8 @@ func (s *scene) victim(granted []*history.Grant, r robbery, gone map[*history.Gr
 			continue
 		}
 		known := h.From() <= r.rel.Start()
-		if (known || over(r.rel.End())) && s.denied(h, r.rel) && !s.serverHurt(h, r.rel) {
+		denied := (known || over(r.rel.End())) && s.denied(h, r.rel) && !s.serverHurt(h, r.rel)
+		if denied && (known || !s.robbedOtherwise(granted, h, r.rel)) {
 			return h
 		}
 		if known && over(r.rel.Start()) && (found == nil || (heldOn(found) && !heldOn(h))) {
@@ -199,6 +200,20 @@ func (s *scene) victim(granted []*history.Grant, r robbery, gone map[*history.Gr
 		}
 	}
 	return found
+}
+
+// robbedOtherwise reports whether another release took a grant's lock away for certain: one of a grant that was over when it was
+// asked for.
+func (s *scene) robbedOtherwise(granted []*history.Grant, h *history.Grant, but *history.Call) bool {
+	for _, g := range granted {
+		later := g != h && !s.Model.Together(g, h) && (h.Sent() >= g.From() || s.over(g, h.Sent()))
+		for _, rel := range g.Releases {
+			if later && rel != but && rel.Outcome() == history.OK && h.From() <= rel.Start() && s.over(g, rel.Start()) && s.inForce(h, rel) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // inForce reports whether a grant was neither given back nor over when a release of another one had been carried out.

@@ -118,11 +118,22 @@ func (in question) outlived(g *history.Grant) int64 {
 	case in.Run.Ends == history.EndsSession: // which may be kept off the record
 		return history.Forever
 	case !g.Granted():
-		return in.CallEnd(g.Acquire) + 2*ttl + slow
+		return in.reached(in.CallEnd(g.Acquire)+ttl, g) + ttl + slow
 	case !g.Acquire.Return.TTL.Set || !g.Acquire.Return.Deadline.Set:
 		return history.Forever
 	}
 	return lastRenewed(g.From()+g.Acquire.Return.TTL.V, g.Renews, ttl) + slow
+}
+
+// reached is when a request has reached the store at the latest, if it was there by a moment without faults: a server that is
+// stopped takes it when it goes on.
+func (in question) reached(by int64, g *history.Grant) int64 {
+	for _, f := range in.Faults { // in the order in which they struck
+		if f.Family == history.FamilyServer && f.Effective() && f.OfServersOf(g) && f.Began() < by {
+			by = max(by, f.Span().To)
+		}
+	}
+	return by
 }
 
 // lastRenewed carries the latest end of a lease by its renewals.
@@ -145,7 +156,7 @@ func lastRenewed(end int64, renews []*history.Call, ttl int64) int64 {
 func (in question) succeeded(byOK []*history.Grant, g *history.Grant) int64 {
 	known := in.CallEnd(g.Acquire)
 	if !g.Granted() {
-		known += 2 * in.Run.TTL
+		known = in.reached(known+in.Run.TTL, g) + in.Run.TTL
 	}
 	for _, h := range byOK[facts.AnsweredAt(byOK, known+1):] {
 		if h == g || in.Model.Together(g, h) {

@@ -5,16 +5,22 @@ import "github.com/lockstorm/lockstorm/internal/tests/hunt/sim"
 // lateBy is how much later than the end of its lease the client of a grant was told, or gave it up without
 // having been told; sure is whether the record shows when that was.
 func (o *oracle) lateBy(g *sim.Grant) (late int64, sure bool) {
+	end := toldBy(g)
+	if end == sim.Forever {
+		return 0, false
+	}
+	return end - g.LeaseAt(end), true
+}
+
+// toldBy is when the client of a grant was told of its end, or ended it.
+func toldBy(g *sim.Grant) int64 {
 	end := sim.Forever
 	for _, at := range []int64{g.Lost, g.Released, g.Killed} {
 		if at >= 0 {
 			end = min(end, at)
 		}
 	}
-	if end == sim.Forever {
-		return 0, false
-	}
-	return end - g.LeaseAt(end), true
+	return end
 }
 
 // tooLate is the rule and the class of an overlap of a client whose lease had run out, and who goes by what
@@ -23,7 +29,7 @@ func (o *oracle) lateBy(g *sim.Grant) (late int64, sure bool) {
 func (o *oracle) tooLate(g *sim.Grant) (rules, classes []string) {
 	late, sure := o.lateBy(g)
 	switch {
-	case sure && late <= o.cfg.Tolerance, sure && o.held(g.Client, 0, o.renewed(g), sim.Forever, sim.Forever) >= late && o.hostOnly(g):
+	case sure && late <= o.cfg.Tolerance, sure && o.held(g.Client, 0, o.renewed(g), toldBy(g), sim.Forever) >= late && o.hostOnly(g):
 		return []string{"overlap"}, []string{inherent}
 	case sure && late > 2*o.cfg.Tolerance && !o.heldAtAll(g): // a little less may be stalls that are too short to be on record
 		return []string{"late-notice"}, []string{defect}
