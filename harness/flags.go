@@ -14,30 +14,30 @@ import (
 // Bind makes every field of the configuration that a user chooses a flag of the set. What
 // the fields have now is the default.
 func (c *Config) Bind(f *pflag.FlagSet) {
-	f.StringVar(&c.Backend, "backend", c.Backend, "the lock to test (see: list backends); exec:cmd=FILE for a lock in another language (docs/adapters.md)")
+	f.StringVar(&c.Backend, "backend", c.Backend, "the lock (see: list backends), or exec:cmd=FILE for an adapter")
 	c.BindSetting(f)
-	f.StringArrayVar(&c.Nemesis, "nemesis", c.Nemesis, "a fault to inject, name[:key=value,...] (see: list nemeses); repeat the flag for several faults")
-	f.StringVar(&c.Workload, "workload", c.Workload, "the workload: the work that the clients do, name[:key=value,...] (see: list workloads)")
+	f.StringArrayVar(&c.Nemesis, "nemesis", c.Nemesis, "a fault, name[:key=value,...] (see: list nemeses); may be repeated")
+	f.StringVar(&c.Workload, "workload", c.Workload, "what clients do, name[:key=value,...] (see: list workloads)")
 	f.IntVar(&c.Clients, "clients", c.Clients, "number of client processes")
 	f.IntVar(&c.Locks, "locks", c.Locks, "number of locks that the clients use")
 	f.DurationVar(&c.Time, "time", c.Time, "for how long the clients work and lockstorm injects faults")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "seed of all random choices (default: a random seed, which lockstorm prints)")
-	f.StringVar(&c.Out, "out", c.Out, "directory of the run; it must be empty, or not exist yet (default: lockstorm-runs/BACKEND-TIME)")
-	f.StringVar(&c.FailOn, "fail-on", c.FailOn, "which findings fail the run: all (every finding), or defect (findings inherent to leases are reported, but do not fail the run)")
-	f.StringSliceVar(&c.Require, "require", c.Require, "list of the checks that can fail the run, in place of the default list (see: list checks); +NAME adds the check NAME to the default list")
+	f.StringVar(&c.Out, "out", c.Out, "directory of the run, new or empty (default: lockstorm-runs/BACKEND-TIME)")
+	f.StringVar(&c.FailOn, "fail-on", c.FailOn, "findings that fail the run: all, or defect (not what is inherent)")
+	f.StringSliceVar(&c.Require, "require", c.Require, "checks that can fail the run; +NAME adds one (see: list checks)")
 }
 
 // BindSetting makes flags of where the lock is tried and how its clients use it: what a search of many runs leaves as it was given.
 func (c *Config) BindSetting(f *pflag.FlagSet) {
-	f.StringVar(&c.Topology, "topology", c.Topology, "the topology: the set of servers (see: list topologies; default: the first topology of the backend)")
+	f.StringVar(&c.Topology, "topology", c.Topology, "the set of servers (see: list topologies; default: the lock's first)")
 	f.StringVar(&c.Provider, "provider", c.Provider, "how servers are started: "+strings.Join(ProviderNames(), ", "))
-	f.StringArrayVar(&c.Images, "image", c.Images, "NAME=REF: use the container image REF in place of the image NAME (only with --provider container; doctor lists the names); repeat the flag for several images")
-	f.StringVar(&c.Network, "network", c.Network, "the network of servers in containers (--provider container): host (default), or bridge (a separate network for the run, in which servers reach only lockstorm's proxies)")
-	f.StringSliceVar(&c.Servers, "servers", c.Servers, "NODE=HOST:PORT,...: the addresses of existing servers (only with --provider external); faults then hit only clients and their connections (see docs/providers.md)")
-	f.StringVar(&c.Fencing, "fencing", c.Fencing, "which data the clients write: on (only data with a fence, which refuses outdated fencing tokens), off (only data without a fence), or both (both kinds side by side)")
-	f.StringVar(&c.Register, "register", c.Register, "where the protected data is stored: in a separate server of lockstorm (default), or in the lock's own store (see: list registers). The lock's own store checks the lock or the fencing token at each write to the fenced register")
-	f.StringVar(&c.Discipline, "discipline", c.Discipline, "when a client stops using a lock that it has not released: obey (at the end of the lease), told (when the library reports that the lock is lost), or trusting (never); default: told for libraries that report a loss, else obey")
-	f.DurationVar(&c.TTL, "ttl", c.TTL, "time to live of leases (default: the ttl that the topology sets, or else 1s)")
+	f.StringArrayVar(&c.Images, "image", c.Images, "NAME=REF: image to use in place of NAME; may be repeated")
+	f.StringVar(&c.Network, "network", c.Network, "network of containers: host (default), or bridge")
+	f.StringSliceVar(&c.Servers, "servers", c.Servers, "NODE=HOST:PORT,...: existing servers (with --provider external)")
+	f.StringVar(&c.Fencing, "fencing", c.Fencing, "which data clients write: on (with a fence), off (without), both")
+	f.StringVar(&c.Register, "register", c.Register, "store for the protected data (default: lockstorm's own; see: list registers)")
+	f.StringVar(&c.Discipline, "discipline", c.Discipline, "when clients stop using a lost lock: obey, told, trusting (docs/glossary.md)")
+	f.DurationVar(&c.TTL, "ttl", c.TTL, "time to live of leases (default: the topology's, else 1s)")
 }
 
 // Flags are the flags of `run`, bound to the configuration.

@@ -44,7 +44,7 @@ Exit codes: 0 every rule that could be checked holds, 1 a rule is broken (the la
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.checkAdapter(cmd, args, f) },
 	}
 	check.Flags().SetInterspersed(false)
-	check.Flags().StringVar(&f.topology, "topology", "", "set of servers (topology) to start (default: the first topology in the adapter's description)")
+	check.Flags().StringVar(&f.topology, "topology", "", "servers to start (default: the first topology of the description)")
 	check.Flags().StringVar(&f.provider, "provider", f.provider, "how servers are started")
 	check.Flags().DurationVar(&f.ttl, "ttl", f.ttl, "time to live of leases")
 	check.Flags().Uint64Var(&f.seed, "seed", f.seed, "seed of the random owner names")

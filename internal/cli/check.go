@@ -47,8 +47,8 @@ read, check still judges the other histories.`,
 			return a.check(cmd.Context(), args, asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&other.model, "model", "", "judge histories of other tools (EDN or JSON) by this model (check --help describes the models)")
-	cmd.Flags().BoolVar(&other.independent, "independent", false, "judge each key on its own: each value in the history is a pair [key value], as Jepsen's library \"independent\" writes it (only with --model)")
+	cmd.Flags().StringVar(&other.model, "model", "", "judge other tools' histories (EDN, JSON) by this model")
+	cmd.Flags().BoolVar(&other.independent, "independent", false, "judge each key alone; values are pairs [key value] (with --model)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print results.json on stdout (an array for several runs)")
 	return cmd
 }

@@ -76,6 +76,6 @@ With --page FILE, compare writes a web page with the verdict and the figures of 
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	cmd.Flags().StringVar(&page, "page", "", "write a web page with both suites side by side to `FILE`")
-	cmd.Flags().BoolVar(&fail, "fail", false, "use exit code 1 if suite B has a new violation, and 5 if a figure (a measured value) of B is significantly worse, or a cell of A was not measured in B (without --fail: 0)")
+	cmd.Flags().BoolVar(&fail, "fail", false, "exit 1 for a new violation in B, 5 for worse figures")
 	return cmd
 }

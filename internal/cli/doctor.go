@@ -44,7 +44,7 @@ The exit code is 4 if a topology cannot be started with any provider.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	cmd.Flags().BoolVar(&clean, "clean", false, "remove the leftovers of killed runs (containers, networks, unfinished cache folders), and list what was removed")
+	cmd.Flags().BoolVar(&clean, "clean", false, "remove leftovers of killed runs, and list them")
 	cmd.MarkFlagsMutuallyExclusive("json", "clean")
 	return cmd
 }

@@ -43,8 +43,8 @@ exit code is the exit code of the whole suite. If a cell (a backend under faults
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.out, "out", "", "directory for the report: an empty directory, a directory that does not exist yet, or one of the directories DIR that this command merges")
-	f.StringVar(&s.baseline, "baseline", "", "results.json of an earlier suite (the baseline); a failure that is already in the baseline does not fail the suite")
+	f.StringVar(&s.out, "out", "", "directory of the report: new, empty, or one of DIR")
+	f.StringVar(&s.baseline, "baseline", "", "earlier results.json: failures that it has do not fail again")
 	f.BoolVar(&s.update, "update-baseline", false, "write the results of this suite to the file of --baseline")
 	f.BoolVar(&s.asJSON, "json", false, "print results.json on stdout")
 	return cmd

@@ -36,7 +36,7 @@ code is 2 if a run is inconclusive, and 0 if all runs passed.`,
 		},
 	}
 	Number(cmd.Flags(), &times, "times", 1, 1, "number of runs, one after the other")
-	cmd.Flags().StringVar(&out, "out", "", "directory of the run, or of the runs; it must be empty, or not exist yet (default: "+runsDir+"/replay-BACKEND-TIME)")
+	cmd.Flags().StringVar(&out, "out", "", "directory of the runs, new or empty (default: lockstorm-runs/replay-BACKEND-TIME)"+runsDir+"/replay-BACKEND-TIME)")
 	return cmd
 }
 

@@ -32,7 +32,7 @@ requests for its own address, and does not follow links that lead out of the dir
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.serve(cmd.Context(), args[0], addr) },
 	}
-	cmd.Flags().StringVar(&addr, "addr", addr, "HOST:PORT to listen on; anyone who can reach this address can read the reports")
+	cmd.Flags().StringVar(&addr, "addr", addr, "HOST:PORT to listen on; whoever reaches it can read the reports")
 	return cmd
 }
 

@@ -46,9 +46,9 @@ Exit codes: 0 a smaller run was found, or no smaller run shows the violation; 2 
 		RunE: func(cmd *cobra.Command, args []string) error { return a.shrink(cmd.Context(), args[0], f) },
 	}
 	Number(cmd.Flags(), &f.runs, "runs", 10, 150, "maximum number of runs that shrink makes in total")
-	Number(cmd.Flags(), &f.rate, "rate", 1, 10, "how many times shrink repeats the smallest version that it found, to measure how often this version shows the violation")
-	cmd.Flags().StringVar(&f.check, "check", "", "the smaller runs must still show the first violation that this check found (default: the first violation in the report)")
-	cmd.Flags().StringVar(&f.out, "out", "", "directory of the result; it must be empty, or not exist yet (default: "+runsDir+"/shrink-BACKEND-TIME)")
+	Number(cmd.Flags(), &f.rate, "rate", 1, 10, "repetitions of the smallest run, to measure how often it fails")
+	cmd.Flags().StringVar(&f.check, "check", "", "smaller runs must show this check's first violation")
+	cmd.Flags().StringVar(&f.out, "out", "", "directory of the result, new or empty (default: lockstorm-runs/shrink-BACKEND-TIME)"+runsDir+"/shrink-BACKEND-TIME)")
 	return cmd
 }
 

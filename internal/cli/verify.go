@@ -43,10 +43,10 @@ Exit codes: 0 every proof holds, 1 a proof does not hold, 2 a proof was not chec
 		RunE:    func(_ *cobra.Command, args []string) error { return a.verify(args, s) },
 	}
 	f := cmd.Flags()
-	f.BoolVar(&s.all, "all", false, "print the events of every proof (default: if several proofs are similar, only the events of the first of these proofs)")
-	f.IntVar(&s.finding, "finding", 0, "check and print only the proof of the finding with this number (verify without --finding prints the numbers)")
-	f.StringVar(&s.record, "record", "", "run directory (or history.jsonl) from which the given proof file was made; verify then checks the proof file against the whole record of the run")
-	f.StringVar(&s.save, "save", "", "write one proof to a file: the proof of the finding that --finding names (default: the first finding); verify can check this file without the record")
+	f.BoolVar(&s.all, "all", false, "print the events of every proof, also of similar ones")
+	f.IntVar(&s.finding, "finding", 0, "only the proof of this finding (verify alone prints the numbers)")
+	f.StringVar(&s.record, "record", "", "check a proof file against this run or history.jsonl, too")
+	f.StringVar(&s.save, "save", "", "write the proof of --finding to a file of its own")
 	return cmd
 }
 

@@ -61,9 +61,9 @@ func (v *verb) env(name string) string {
 func (r *reach) flags(f *pflag.FlagSet, v *verb) {
 	f.StringVar(&r.URL, "queue", v.env("LOCKSTORM_QUEUE"), "NATS server of the campaign, nats://HOST:PORT or tls://HOST:PORT")
 	f.StringVar(&r.Creds, "queue-creds", "", "file with the credentials of a NATS user (JWT and seed)")
-	f.StringVar(&r.NKey, "queue-nkey", "", "file with the seed of an NKey (the key pair of a NATS user)")
-	f.StringVar(&r.CA, "queue-ca", "", "file with the certificate of the certificate authority (CA) that signed the server's certificate")
-	f.StringVar(&r.Cert, "queue-cert", "", "file with the TLS client certificate of this program; --queue-key names the file with the private key")
+	f.StringVar(&r.NKey, "queue-nkey", "", "file with the seed of an NKey")
+	f.StringVar(&r.CA, "queue-ca", "", "file with the CA certificate of the queue's server")
+	f.StringVar(&r.Cert, "queue-cert", "", "file with our TLS client certificate (key: --queue-key)")
 	f.StringVar(&r.Key, "queue-key", "", "file with the private key of the certificate in --queue-cert")
 }
 

@@ -41,10 +41,10 @@ Exit codes: the exit codes of the command suite. If some runs have no outcome ye
 	fs := cmd.Flags()
 	r.flags(fs, v)
 	r.named(fs)
-	fs.StringVar(&f.out, "out", "", "directory of the result: a new or empty directory, or one with an earlier result of this campaign")
+	fs.StringVar(&f.out, "out", "", "directory of the result: new, empty, or of this campaign")
 	fs.BoolVar(&f.wait, "wait", false, "wait until every run has an outcome")
-	fs.BoolVar(&f.now, "now", false, "do not wait: judge only the runs that have an outcome; the report lists the missing runs of each cell (a backend under faults) as not run")
-	fs.StringVar(&f.baseline, "baseline", "", "results.json of an earlier suite (the baseline); a failure that is already in the baseline does not fail the campaign")
+	fs.BoolVar(&f.now, "now", false, "do not wait: missing runs count as not run")
+	fs.StringVar(&f.baseline, "baseline", "", "earlier results.json: failures that it has do not fail again")
 	fs.BoolVar(&f.asJSON, "json", false, "print results.json on stdout")
 	cmd.MarkFlagsMutuallyExclusive("wait", "now")
 	return cmd
@@ -169,7 +169,7 @@ With --follow, status prints the progress again every few seconds.`,
 	r.named(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	cmd.Flags().BoolVar(&follow, "follow", false, "print the progress every few seconds until the campaign is done")
-	cmd.Flags().StringVar(&out, "out", "", "directory of the report: a new or empty directory, or one with an earlier report of this campaign")
+	cmd.Flags().StringVar(&out, "out", "", "directory of the report: new, empty, or of this campaign")
 	return cmd
 }
 

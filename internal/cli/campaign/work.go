@@ -32,9 +32,9 @@ Exit codes: 0 the campaign is done; 3 wrong usage; 4 the queue cannot be used, o
 	}
 	r.flags(cmd.Flags(), v)
 	r.named(cmd.Flags())
-	cli.Number(cmd.Flags(), &jobs, "jobs", 1, 0, "maximum number of parallel runs (default: as many as the processors and the memory allow)")
-	cmd.Flags().DurationVar(&idle, "idle", 0, "end the worker if the queue offers no run for this machine during this time (default: wait until the campaign is done)")
-	cmd.Flags().StringVar(&dir, "dir", "", "directory for runs in progress (default: a directory in the user's cache); the worker sends a finished run to the storage of the campaign")
+	cli.Number(cmd.Flags(), &jobs, "jobs", 1, 0, "parallel runs (default: what processors and memory allow)")
+	cmd.Flags().DurationVar(&idle, "idle", 0, "end after this time without work (default: when all is done)")
+	cmd.Flags().StringVar(&dir, "dir", "", "directory of runs in progress (default: in the user's cache)")
 	return cmd
 }
 

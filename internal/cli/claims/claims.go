@@ -85,10 +85,10 @@ unexpected result (exit code 5). The results are saved as ` + answersFile + ` in
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&run, "run", false, "make the runs of the claims, and compute the verdicts from these runs")
+	f.BoolVar(&run, "run", false, "run the claims, and compute their verdicts")
 	cli.Number(f, &jobs, "jobs", 1, claimJobs, "maximum number of parallel runs")
 	f.StringVar(&out, "out", "", "directory of the runs; it must be empty, or not exist yet")
-	f.StringVar(&from, "from", "", "show the results of earlier runs, from their directory or from a file that --keep wrote")
+	f.StringVar(&from, "from", "", "show earlier results: a directory, or a file from --keep")
 	f.StringVar(&keep, "keep", "", "write to this file the results of the runs that --from names")
 	f.BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
