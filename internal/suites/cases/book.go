@@ -8,7 +8,9 @@ import (
 	"path"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/suites/plan"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
@@ -17,16 +19,28 @@ var embedded embed.FS
 
 // Book is the book of lockstorm over a catalogue.
 func Book(cat *harness.Catalogue) *suite.Collection {
-	return &suite.Collection{
+	b := &suite.Collection{
 		Catalogue: cat,
-		Sets: map[string]func() []suite.Case{
-			"cells": Cells, "published": Published, "ensembles": Ensembles, "databases": Databases,
-			"claims":  ClaimCases,
-			"network": Network,
-			"table":   func() []suite.Case { return Table(cat) },
-		},
-		Says: For, Presets: presets(), First: mustRead("init.yaml"),
+		Sets:      map[string]func() []suite.Case{"claims": ClaimCases, "table": func() []suite.Case { return Table(cat) }},
+		Says:      For, Presets: presets(), First: mustRead("init.yaml"),
 	}
+	for _, name := range []string{"cells", "published", "ensembles", "databases", "network"} {
+		b.Sets[name] = func() []suite.Case { return Set(name) }
+	}
+	return b
+}
+
+// Set are the cases of a preset that has them all itself.
+func Set(name string) []suite.Case {
+	f, err := plan.Read(name, mustRead("presets/"+name+".yaml"))
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	all, err := f.Cases(&suite.Collection{Catalogue: harness.New(stores.All()...)})
+	if err != nil {
+		panic(err)
+	}
+	return all
 }
 
 func presets() map[string][]byte {

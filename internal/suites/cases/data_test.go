@@ -15,7 +15,7 @@ import (
 
 // everything is all data of this package.
 func everything() []suite.Case {
-	return slices.Concat(Published(), Cells(), suite.Controls(), Network(), Ensembles(), Databases(), ClaimCases(), Table(harness.New(stores.All()...)))
+	return slices.Concat(Set("published"), Set("cells"), suite.Controls(), Set("network"), Set("ensembles"), Set("databases"), ClaimCases(), Table(harness.New(stores.All()...)))
 }
 
 // The doctor of the data: every case is possible, explained and named once, and expects
@@ -36,7 +36,7 @@ func jumps(nemesis string) bool { return strings.HasPrefix(nemesis, "clock-jump"
 // The failures that were published have a source, and one exit code, which the page of the
 // track record shows.
 func TestPublishedCasesHaveSources(t *testing.T) {
-	for _, c := range Published() {
+	for _, c := range Set("published") {
 		if c.Source == "" || len(c.Expect.Exit) != 1 || c.Run.Seed != 0 {
 			t.Errorf("%s: source %q, exit codes %v, seed %d", c.Name, c.Source, c.Expect.Exit, c.Run.Seed)
 		}

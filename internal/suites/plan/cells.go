@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -38,30 +37,7 @@ const maxCells = 5000
 // Cells expands the file. Everything that can be known without running is checked: the error names each
 // line that is wrong.
 func (f *File) Cells(b *suite.Collection) ([]Cell, error) {
-	x := &expansion{f: f, cat: b}
-	seeds, err := f.seedsOf(f.Seeds, []uint64{1})
-	x.complain(err)
-	x.seeds = seeds
-	if f.seeds != nil {
-		x.seeds = f.seeds
-	}
-	x.axes()
-	for _, in := range f.Include {
-		x.include(in)
-	}
-	x.partial = len(x.errs) > 0
-	x.exclude()
-	for _, r := range f.Expect {
-		x.rule(r)
-	}
-	for _, o := range x.own { // what a cell says of itself goes last
-		for i := range x.cells {
-			if x.cells[i].Name == o.name {
-				x.apply(o.rule, x.cells[i:i+1])
-			}
-		}
-	}
-	x.thresholds(f.Thresholds, func(Cell) bool { return true })
+	x := f.expand(b, []uint64{1})
 	x.coverage()
 	if f.Compares() {
 		for i := range x.cells {
@@ -81,6 +57,47 @@ func (f *File) Cells(b *suite.Collection) ([]Cell, error) {
 	return all, nil
 }
 
+// Cases are the cases of the file, in its order. One for which the file names a single seed has it; the others hold with every seed.
+func (f *File) Cases(b *suite.Collection) (all []suite.Case, err error) {
+	x := f.expand(b, nil)
+	for _, c := range x.cells {
+		if len(c.Seeds) == 1 {
+			c.Case = c.Seeded(c.Seeds[0])
+		}
+		all = append(all, c.Case)
+	}
+	return all, errors.Join(x.errs...)
+}
+
+// expand makes the cells, with the seeds of a cell for which the file names none.
+func (f *File) expand(b *suite.Collection, seeds []uint64) *expansion {
+	x := &expansion{f: f, cat: b}
+	seeds, err := f.seedsOf(f.Seeds, seeds)
+	x.complain(err)
+	x.seeds = seeds
+	if f.seeds != nil {
+		x.seeds = f.seeds
+	}
+	x.axes()
+	for _, in := range f.Include {
+		x.include(in)
+	}
+	x.partial = len(x.errs) > 0
+	x.exclude()
+	for _, r := range f.Expect {
+		x.rule(r)
+	}
+	for _, o := range x.own { // what a cell says of itself goes last
+		for i := range x.cells {
+			if x.cells[i].Name == o.name {
+				x.apply(o.Rule, x.cells[i:i+1])
+			}
+		}
+	}
+	x.thresholds(f.Thresholds, func(Cell) bool { return true })
+	return x
+}
+
 // expansion is a file on its way to cells.
 type expansion struct {
 	f     *File
@@ -95,7 +112,7 @@ type expansion struct {
 
 // ownRule is what an entry of include says of its cell, by the name of the cell.
 type ownRule struct {
-	rule
+	Rule
 	name string
 }
 
@@ -160,8 +177,8 @@ func (x *expansion) exec(cfg *harness.Config, flag text, words list) bool {
 		return false
 	}
 	cfg.Backend, cfg.Arguments = harness.ExecBackend(words[0].Value), nil
-	for _, w := range words[1:] {
-		cfg.Arguments = append(cfg.Arguments, w.Value)
+	if len(words) > 1 {
+		cfg.Arguments = words[1:].words()
 	}
 	return true
 }
@@ -199,11 +216,38 @@ func (x *expansion) axes() {
 	for _, v := range x.f.Run {
 		x.set(&base, v.flag, flat(v.choices))
 	}
-	if !slices.ContainsFunc(x.f.Axes, func(v values) bool { return v.flag.Value == "backend" || v.flag.Value == execKey }) && base.Backend == "" {
+	if base.Backend == "" && !x.f.Axes.haveLock() {
 		x.wrong(x.f.Axes[0].flag.Line, "the key `backend` is missing under `axes`: add for example `backend: redis-lua`")
 		return
 	}
-	x.product(base, x.f.Axes, nil, 0)
+	x.product(base, x.f.Axes, nil, func(cfg harness.Config, chosen flags) {
+		c := suite.Case{Name: nameOf(cfg, x.f.Axes, chosen), Text: textOf(cfg), Run: cfg, Expect: suite.Expectation{Outcome: suite.Safe}}
+		x.add(Cell{Case: c, line: chosen.line()})
+	})
+}
+
+// haveLock reports whether flags choose the lock.
+func (f flags) haveLock() bool {
+	return slices.ContainsFunc(f, func(v values) bool { return v.flag.Value == "backend" || v.flag.Value == execKey })
+}
+
+// line is where the last value of flags stands.
+func (f flags) line() int { return f[len(f)-1].choices[0][0].Line }
+
+// nameOf is the name of a cell by its lock, its faults and what was chosen on other axes.
+func nameOf(cfg harness.Config, axes, chosen flags) string {
+	parts := []string{slug(lockOf(cfg)), slug(strings.Join(cfg.Nemesis, "-"))}
+	for i, v := range chosen {
+		if flag := v.flag.Value; flag != "backend" && flag != execKey && flag != "nemesis" && len(axes[i].choices) > 1 {
+			parts = append(parts, slug(flag+"-"+joined(v.choices[0])))
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// textOf is what a cell is about that does not say it.
+func textOf(cfg harness.Config) string {
+	return lockOf(cfg) + " under " + strings.Join(cfg.Nemesis, " and ")
 }
 
 func flat(choices []list) (out list) {
@@ -213,28 +257,20 @@ func flat(choices []list) (out list) {
 	return out
 }
 
-// product goes through the choices of one axis after the other. extra are the parts of a name that are
-// neither the backend nor the faults.
-func (x *expansion) product(cfg harness.Config, axes flags, extra []string, line int) {
+// product goes through the choices of one axis after the other, and hands on each combination with what was chosen.
+func (x *expansion) product(cfg harness.Config, axes, chosen flags, add func(cfg harness.Config, chosen flags)) {
 	if len(x.errs) > 0 || len(x.cells) > maxCells {
 		return
 	}
 	if len(axes) == 0 {
-		name := strings.Join(append([]string{slug(lockOf(cfg)), slug(strings.Join(cfg.Nemesis, "-"))}, extra...), "/")
-		x.add(Cell{Case: suite.Case{Name: name, Text: lockOf(cfg) + " under " + strings.Join(cfg.Nemesis, " and "), Run: cfg, Expect: suite.Expectation{Outcome: suite.Safe}}, line: line})
+		add(cfg, chosen)
 		return
 	}
-	axis := axes[0]
-	for _, words := range x.all(axis) {
+	for _, words := range x.all(axes[0]) {
 		next := cfg
-		if !x.set(&next, axis.flag, words) {
-			continue
+		if x.set(&next, axes[0].flag, words) {
+			x.product(next, axes[1:], append(slices.Clone(chosen), values{axes[0].flag, []list{words}}), add)
 		}
-		parts := extra
-		if flag := axis.flag.Value; flag != "backend" && flag != execKey && flag != "nemesis" && len(axis.choices) > 1 {
-			parts = append(slices.Clone(extra), slug(flag+"-"+joined(words)))
-		}
-		x.product(next, axes[1:], parts, cmp.Or(words[0].Line, line))
 	}
 }
 
@@ -254,12 +290,15 @@ func (x *expansion) all(axis values) []list {
 	return out
 }
 
-func joined(words list) string {
-	var out []string
-	for _, w := range words {
-		out = append(out, w.Value)
+func joined(words list) string { return strings.Join(words.words(), "+") }
+
+// words are the values of a list.
+func (l list) words() []string {
+	out := make([]string, len(l))
+	for i, w := range l {
+		out[i] = w.Value
 	}
-	return strings.Join(out, "+")
+	return out
 }
 
 var notInName = regexp.MustCompile(`[^a-z0-9]+`)

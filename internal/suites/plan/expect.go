@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/catalog"
@@ -19,7 +21,7 @@ const Documented = "documented"
 
 // rule puts a rule on the cells that it is about; one that is about none is a mistake. Cases of sets
 // bring what is expected of them, and only their own entry of include can change it.
-func (x *expansion) rule(r rule) {
+func (x *expansion) rule(r Rule) {
 	var of []*Cell
 	for i := range x.cells {
 		if !x.cells[i].set && x.fits(r.Of, x.cells[i]) {
@@ -35,7 +37,7 @@ func (x *expansion) rule(r rule) {
 }
 
 // apply puts the rule of an entry of include on its cells.
-func (x *expansion) apply(r rule, cells []Cell) {
+func (x *expansion) apply(r Rule, cells []Cell) {
 	if len(r.Of) > 0 {
 		x.wrong(r.Of[0].flag.Line, "the key `of` is allowed only in entries of `expect`, not in entries of `include`: remove the key from this entry")
 	}
@@ -44,9 +46,9 @@ func (x *expansion) apply(r rule, cells []Cell) {
 	}
 }
 
-func (x *expansion) expect(r rule, c *Cell) {
+func (x *expansion) expect(r Rule, c *Cell) {
 	if line := r.asks(); line > 0 && x.f.Compares() {
-		x.once(line, "a suite with `compare: true` has no expected outcomes: remove the keys `outcome` and `checks` (the key `thresholds` is allowed)")
+		x.once(line, "a suite with `compare: true` has no expected outcomes: remove the keys `outcome`, `exit`, `checks`, `classes`, `rules` and `figures` (the key `thresholds` is allowed)")
 		return
 	}
 	if r.Outcome.Line > 0 {
@@ -55,6 +57,8 @@ func (x *expansion) expect(r rule, c *Cell) {
 			x.wrong(r.Outcome.Line, "%w", err)
 		}
 		c.Expect = suite.Expectation{Outcome: w} // in place of what a case of a set expects
+	} else if len(r.Exit) > 0 {
+		c.Expect = suite.Expectation{}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Checks)) {
 		if _, err := x.cat.Checks.Get(name); err != nil {
@@ -65,8 +69,79 @@ func (x *expansion) expect(r rule, c *Cell) {
 			x.wrong(r.Checks[name].Line, "%w", err)
 		}
 	}
+	x.exactly(r, &c.Expect)
 	own := c.Name
 	x.thresholds(r.Thresholds, func(d Cell) bool { return d.Name == own })
+}
+
+// exactly puts what a rule says of exit codes, findings and figures among what is expected; check looks at whether it can be.
+func (x *expansion) exactly(r Rule, e *suite.Expectation) {
+	for _, code := range r.Exit {
+		n, err := strconv.Atoi(code.Value)
+		switch {
+		case err == nil:
+			e.Exit = append(e.Exit, n)
+		case code.Value != string(suite.Any):
+			x.wrong(code.Line, "the key `exit` has the value %q: write an exit code, a list of codes, or any", code.Value)
+		}
+	}
+	for name, class := range r.Classes {
+		put(&e.Classes, name, checker.Class(class.Value))
+	}
+	for name, rules := range r.Rules {
+		put(&e.Rules, name, rules.words())
+	}
+	for _, t := range r.Figures {
+		name, b, err := bound(t.Value)
+		if err != nil {
+			x.wrong(t.Line, "%w", err)
+			continue
+		}
+		if was := e.Figures[name]; b.AtLeast == nil {
+			b.AtLeast = was.AtLeast
+		} else if b.AtMost == nil {
+			b.AtMost = was.AtMost
+		}
+		put(&e.Figures, name, b)
+	}
+}
+
+// put sets a value in a map that others may have, too.
+func put[V any](m *map[string]V, name string, v V) {
+	if *m = maps.Clone(*m); *m == nil {
+		*m = map[string]V{}
+	}
+	(*m)[name] = v
+}
+
+var bounds = regexp.MustCompile(`^([a-z0-9_]+)\s*(<=|>=|==)\s*(\S+)$`)
+
+// bound reads a limit of a figure, as in grants >= 1 or wait_p99_ns <= 2s.
+func bound(s string) (name string, b suite.Bound, err error) {
+	m := bounds.FindStringSubmatch(s)
+	if m == nil {
+		return "", b, fmt.Errorf("%q is not a limit of a figure of results.json: write for example %q (operators: <=, >=, ==)", s, "wait_p99_ns <= 2s")
+	}
+	v, err := strconv.ParseInt(m[3], 10, 64)
+	if strings.HasSuffix(m[1], "_ns") {
+		var d time.Duration
+		d, err = time.ParseDuration(m[3])
+		v = int64(d)
+	}
+	if m[2] != "<=" {
+		b.AtLeast = &v
+	}
+	if m[2] != ">=" {
+		b.AtMost = &v
+	}
+	return m[1], b, err
+}
+
+// Expectation is what a rule asks of a run of which nothing else is expected.
+func (r Rule) Expectation(b *suite.Collection) (suite.Expectation, error) {
+	x, c := &expansion{f: &File{}, cat: b}, Cell{}
+	x.expect(r, &c)
+	return c.Expect, errors.Join(append(x.errs, c.Expect.Validate(b.Checks))...)
 }
 
 // outcome reads the word of a cell.
@@ -89,29 +164,27 @@ func (x *expansion) outcome(word string, c *Cell) (suite.Outcome, error) {
 	return w, nil
 }
 
+// answerWords are what a check can be expected to say.
+var answerWords = []string{"safe", "violated", "inherent", "defect", "skipped", "unknown", "any"}
+
 // answer puts what a check must say among what is expected.
 func answer(e *suite.Expectation, check, word string) error {
-	if e.Verdicts == nil {
-		e.Verdicts = map[string]checker.Verdict{}
-	}
-	if e.Classes == nil {
-		e.Classes = map[string]checker.Class{}
-	}
-	e.Verdicts, e.Classes = maps.Clone(e.Verdicts), maps.Clone(e.Classes) // cells share them
+	e.Verdicts, e.Classes = maps.Clone(e.Verdicts), maps.Clone(e.Classes) // cells may share them
 	delete(e.Classes, check)
 	switch word {
 	case "safe":
-		e.Verdicts[check] = checker.Pass
+		put(&e.Verdicts, check, checker.Pass)
 	case "violated":
-		e.Verdicts[check] = checker.Fail
+		put(&e.Verdicts, check, checker.Fail)
 	case "inherent", "defect":
-		e.Verdicts[check], e.Classes[check] = checker.Fail, checker.Class(word)
-	case "skipped":
-		e.Verdicts[check] = checker.Skipped
+		put(&e.Verdicts, check, checker.Fail)
+		put(&e.Classes, check, checker.Class(word))
+	case "skipped", "unknown":
+		put(&e.Verdicts, check, checker.Verdict(word))
 	case "any":
 		delete(e.Verdicts, check)
 	default:
-		return fmt.Errorf("%s is not a possible expectation for check %s: choose one of safe, violated, inherent, defect, skipped, any", word, check)
+		return fmt.Errorf("%s is not a possible expectation for check %s: choose one of %s", word, check, strings.Join(answerWords, ", "))
 	}
 	return nil
 }
@@ -180,13 +253,17 @@ func (c Cell) Covers(backend, nemesis string) bool {
 	return (backend == "" || covers(backend, []string{c.Run.Backend})) && (nemesis == "" || covers(nemesis, c.Run.Nemesis))
 }
 
-// asks is the line of what a rule asks of an outcome or of checks; 0: it asks nothing.
-func (r rule) asks() int {
-	if r.Outcome.Line > 0 {
-		return r.Outcome.Line
+// asks is the line of what a rule asks of single runs; 0: it asks nothing.
+func (r Rule) asks() int {
+	for _, l := range append([]list{{r.Outcome}, r.Exit, r.Figures}, slices.Collect(maps.Values(r.Rules))...) {
+		if len(l) > 0 && l[0].Line > 0 {
+			return l[0].Line
+		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Checks)) {
-		return r.Checks[name].Line
+	for _, of := range []answers{r.Checks, r.Classes} {
+		for _, name := range slices.Sorted(maps.Keys(of)) {
+			return of[name].Line
+		}
 	}
 	return 0
 }

@@ -38,7 +38,7 @@ type File struct {
 	Axes       flags       `yaml:"axes"` // their product
 	Include    []inclusion `yaml:"include"`
 	Exclude    []flags     `yaml:"exclude"`
-	Expect     []rule      `yaml:"expect"`
+	Expect     []Rule      `yaml:"expect"`
 	Thresholds list        `yaml:"thresholds"`
 	Coverage   coverage    `yaml:"coverage"`
 
@@ -53,11 +53,13 @@ type inclusion struct {
 	Only    list      `yaml:"only"`  // of the set; globs
 	Name    text      `yaml:"name"`
 	Doc     text      `yaml:"doc"`
+	Source  text      `yaml:"source"` // who said so
 	Run     flags     `yaml:"run"`
+	Axes    flags     `yaml:"axes"`    // one cell for each combination
 	Explore yaml.Node `yaml:"explore"` // in place of one run: see exploring
 	Trial   text      `yaml:"trial"`   // the trial.json of a run, from the folder of this file
 	Seeds   seeds     `yaml:"seeds"`
-	rule    `yaml:",inline"`
+	Rule    `yaml:",inline"`
 }
 
 // exploring is a search, as a file has it.
@@ -68,13 +70,17 @@ type exploring struct {
 	Vary    list `yaml:"vary"`    // options of the lock
 }
 
-// rule is what must come of cells.
-type rule struct {
-	Of         flags    `yaml:"of"` // which cells, by the flags of their runs; globs. Nothing: all
-	Outcome    text     `yaml:"outcome"`
-	Checks     answers  `yaml:"checks"`
-	Thresholds list     `yaml:"thresholds"`
-	_          struct{} `yaml:"-"`
+// Rule is what must come of cells.
+type Rule struct {
+	Of         flags           `yaml:"of"` // which cells, by the flags of their runs; globs. Nothing: all
+	Outcome    text            `yaml:"outcome"`
+	Exit       list            `yaml:"exit"` // codes, in place of an outcome
+	Checks     answers         `yaml:"checks"`
+	Classes    answers         `yaml:"classes"` // of all findings of a check
+	Rules      map[string]list `yaml:"rules"`   // that a check must find
+	Figures    list            `yaml:"figures"` // bounds of what results.json has of one run
+	Thresholds list            `yaml:"thresholds"`
+	_          struct{}        `yaml:"-"`
 }
 
 // answers are what checks must say.
@@ -102,7 +108,9 @@ func Read(name string, source []byte) (*File, error) {
 	case errors.Is(err, io.EOF):
 		return nil, fmt.Errorf("the suite file %s is empty: `lockstorm init` writes a suite file to start from", name)
 	case err != nil:
-		return nil, located(name, err)
+		if err := located(name, err); err != nil {
+			return nil, err
+		}
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("the suite file %s has more than one YAML document: remove the lines --- between the documents, or split the file", name)

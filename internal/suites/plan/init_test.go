@@ -16,3 +16,6 @@ func TestForgets(t *testing.T) {
 		}
 	}
 }
+
+// InitOwn is for the tests that know the book of lockstorm, from outside.
+var InitOwn = initOwn

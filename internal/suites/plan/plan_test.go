@@ -1,4 +1,4 @@
-package plan
+package plan_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
+	"github.com/lockstorm/lockstorm/internal/suites/plan"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
@@ -23,9 +24,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func cellsOf(t *testing.T, text string) []Cell {
+func cellsOf(t *testing.T, text string) []plan.Cell {
 	t.Helper()
-	f, err := Read("s.yaml", []byte(text))
+	f, err := plan.Read("s.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,12 +34,12 @@ func cellsOf(t *testing.T, text string) []Cell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.DeleteFunc(cells, func(c Cell) bool { return c.Control })
+	return slices.DeleteFunc(cells, func(c plan.Cell) bool { return c.Control })
 }
 
-func named(t *testing.T, cells []Cell, name string) Cell {
+func named(t *testing.T, cells []plan.Cell, name string) plan.Cell {
 	t.Helper()
-	i := slices.IndexFunc(cells, func(c Cell) bool { return c.Name == name })
+	i := slices.IndexFunc(cells, func(c plan.Cell) bool { return c.Name == name })
 	if i < 0 {
 		t.Fatalf("no cell %s", name)
 	}
@@ -102,7 +103,7 @@ func TestCells(t *testing.T) {
 	if c := named(t, cells, "late-del"); c.Expect.Verdicts[checker.Ownership] != checker.Fail || !slices.Equal(c.Seeds, []uint64{1}) {
 		t.Errorf("a case of a set has lost what it expects: %+v", c)
 	}
-	if slices.ContainsFunc(cells, func(c Cell) bool { return c.Name == "redsync-setnx-extend-yes/none/ttl-2s" }) {
+	if slices.ContainsFunc(cells, func(c plan.Cell) bool { return c.Name == "redsync-setnx-extend-yes/none/ttl-2s" }) {
 		t.Error("an excluded cell is there")
 	}
 }
@@ -140,7 +141,7 @@ var wrong = map[string][]string{
 	"include:\n  - cases: everything\n":                                                                                 {"s.yaml:2:", "choose one of"},
 	"include:\n  - cases: published\n    only: late-dell\n":                                                             {"s.yaml:3: the set of cases published has no case named"},
 	"include:\n  - cases: published\n    run: {backend: redis-lua}\n":                                                   {"s.yaml:2: this entry of `include` has both"},
-	"include:\n  - name: x\n":                                                                                           {"s.yaml:2:", "add one of the keys `cases`, `run` and `trial`"},
+	"include:\n  - name: x\n":                                                                                           {"s.yaml:2:", "add one of the keys `cases`, `run`, `axes` and `trial`"},
 	"include:\n  - explore: {for: soon}\n    run: {backend: file-flock}\n":                                              {"s.yaml:2: the key `for` has the value \"soon\": write how long to search"},
 	"include:\n  - explore: {for: 5s, only: meteor}\n    run: {backend: file-flock}\n":                                  {"s.yaml:2: explore: unknown nemesis \"meteor\""},
 	"include:\n  - explore: {fro: 5s}\n    run: {backend: file-flock}\n":                                                {"s.yaml:2: unknown key `fro` under `explore`"},
@@ -178,7 +179,7 @@ var wrong = map[string][]string{
 // What is wrong is said once: that a rule is about no cell follows from the name that nobody knows.
 func TestWhatFollowsIsNotSaid(t *testing.T) {
 	t.Parallel()
-	f, err := Read("s.yaml", []byte("axes: {backend: redis-lau}\nexclude:\n  - {nemesis: flap}\nexpect:\n  - of: {backend: redis-lua}\n    outcome: safe\ncoverage: {backends: redis-lua}\n"))
+	f, err := plan.Read("s.yaml", []byte("axes: {backend: redis-lau}\nexclude:\n  - {nemesis: flap}\nexpect:\n  - of: {backend: redis-lua}\n    outcome: safe\ncoverage: {backends: redis-lua}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +192,7 @@ func TestWhatFollowsIsNotSaid(t *testing.T) {
 func TestWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for text, wants := range wrong {
-		f, err := Read("s.yaml", []byte(text))
+		f, err := plan.Read("s.yaml", []byte(text))
 		if err == nil {
 			_, err = f.Cells(cases.Book(harness.New(stores.All()...)))
 		}
@@ -217,11 +218,11 @@ func TestFilesAreSound(t *testing.T) {
 		text, ok := book.Presets[name]
 		if !ok {
 			var err error
-			if text, err = Init(cases.Book(harness.New(stores.All()...)), "lockstorm"); err != nil {
+			if text, err = plan.Init(cases.Book(harness.New(stores.All()...)), "lockstorm"); err != nil {
 				t.Fatal(err)
 			}
 		}
-		f, err := Read(name, text)
+		f, err := plan.Read(name, text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,11 +238,11 @@ func TestFilesAreSound(t *testing.T) {
 		}
 	}
 	for _, faults := range [][]string{{"none", "client-pause"}, {"none", "client-kill"}, {"none"}} { // of locks of one's own
-		text, err := initOwn("mylock", []string{"redis-lua"}, faults)
+		text, err := plan.InitOwn("mylock", []string{"redis-lua"}, faults)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := Read("own", text)
+		f, err := plan.Read("own", text)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
@@ -264,7 +265,7 @@ func TestFilesAreSound(t *testing.T) {
 
 func compiled(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	b, err := json.Marshal(Schema(cases.Book(harness.New(stores.All()...))))
+	b, err := json.Marshal(plan.Schema(cases.Book(harness.New(stores.All()...))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +304,7 @@ func generic(t *testing.T, text []byte) any {
 
 func TestReplace(t *testing.T) {
 	t.Parallel()
-	f, err := Read("s.yaml", []byte("axes: {backend: [redis-lua, redsync], nemesis: client-pause}\nexpect: [{outcome: inherent}]\n"))
+	f, err := plan.Read("s.yaml", []byte("axes: {backend: [redis-lua, redsync], nemesis: client-pause}\nexpect: [{outcome: inherent}]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +338,7 @@ func TestReplaceImpossible(t *testing.T) {
 		text string
 		ok   bool
 	}{{text, false}, {"impossible: skip\n" + text, true}} {
-		f, err := Read("s.yaml", []byte(c.text))
+		f, err := plan.Read("s.yaml", []byte(c.text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -365,7 +366,7 @@ axes:
     - [../../../adapters/python/flock.py, first]
     - [../../../adapters/python/flock.py, a/second]
   nemesis: client-pause
-`), func(c Cell) bool { return c.Control })
+`), func(c plan.Cell) bool { return c.Control })
 	var rows []string
 	for _, c := range cells {
 		rows = append(rows, c.Row)

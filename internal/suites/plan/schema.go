@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
 )
@@ -17,13 +18,21 @@ func Schema(cat *suite.Collection) map[string]any {
 	for _, w := range suite.Words() {
 		outcomes = append(outcomes, string(w))
 	}
-	checks := object{}
-	for _, name := range cat.Checks.Names() {
-		checks[name] = object{"enum": []string{"safe", "violated", "inherent", "defect", "skipped", "any"}}
+	perCheck := func(value object) object {
+		props := object{}
+		for _, name := range cat.Checks.Names() {
+			props[name] = value
+		}
+		return object{"type": "object", "properties": props, "additionalProperties": false}
 	}
+	classes := object{"enum": []checker.Class{checker.Inherent, checker.Defect, checker.Undetermined}}
 	rule := object{
 		"outcome":    object{"enum": append(outcomes, Documented), "description": "the expected outcome of each run (docs/suite.md explains the possible outcomes)"},
-		"checks":     object{"type": "object", "properties": checks, "additionalProperties": false, "description": "the expected results of single checks"},
+		"checks":     described(perCheck(object{"enum": answerWords}), "the expected results of single checks"),
+		"exit":       described(words, "the exit codes that a run may end with, in place of an outcome; `any`: every exit code"),
+		"classes":    described(perCheck(classes), "the class of all findings of a check"),
+		"rules":      described(perCheck(words), "rules that a check must find, as results.json names them"),
+		"figures":    described(words, "limits of figures of each run, as results.json names them, for example wait_p99_ns <= 2s"),
 		"thresholds": described(words, "limits of figures (measured values), for example acquire.p99 < 50ms or recovery < 2*ttl"),
 	}
 	seeds := object{"anyOf": []any{
@@ -41,9 +50,11 @@ func Schema(cat *suite.Collection) map[string]any {
 		}
 		return out
 	}
+	ofUser := object{"^x-": object{}}
 	return object{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "a suite of lockstorm", "type": "object", "additionalProperties": false,
-		"anyOf": []any{object{"required": []string{"axes"}}, object{"required": []string{"include"}}},
+		"patternProperties": ofUser,
+		"anyOf":             []any{object{"required": []string{"axes"}}, object{"required": []string{"include"}}},
 		"properties": object{
 			"name": object{"type": "string", "maxLength": maxName, "pattern": `^[^./\\][^/\\]*$`}, "doc": object{"type": "string"}, "seeds": seeds,
 			"compare":    object{"type": "boolean", "description": "`true`: the suite compares the locks, and only the controls (runs with a known outcome) have an expected outcome"},
@@ -52,8 +63,10 @@ func Schema(cat *suite.Collection) map[string]any {
 			"impossible": object{"enum": []string{Fail, Skip}, "description": "what the suite does with a backend and a fault that cannot work together"},
 			"run":        described(run, "flags of lockstorm run that apply to every cell of `axes`, and to every entry of `include` that has the key `run`"),
 			"axes":       described(flagSchema(cat.Catalogue, words, true), "flags of lockstorm run, each with a list of values: every combination of values is a cell"),
-			"include": object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "properties": with(object{
-				"cases": object{"enum": cat.SetNames()}, "only": words, "name": object{"type": "string"}, "doc": object{"type": "string"}, "run": run, "seeds": seeds,
+			"include": object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "patternProperties": ofUser, "properties": with(object{
+				"source": described(word, "who said so, as a link"),
+				"axes":   described(flagSchema(cat.Catalogue, words, false), "flags of lockstorm run, each with a list of values: one cell for each combination; in `name`, {FLAG} stands for the value"),
+				"cases":  object{"enum": cat.SetNames()}, "only": words, "name": object{"type": "string"}, "doc": object{"type": "string"}, "run": run, "seeds": seeds,
 				"explore": object{"type": "object", "additionalProperties": false, "description": "search for violations with many runs, in place of one run; the search chooses the faults, their moments and the workload", "properties": object{
 					"for":     object{"type": "string", "description": "how long the search runs, for example 30s (default 1m)"},
 					"only":    described(words, "the search injects only the faults of this list"),

@@ -18,8 +18,17 @@ type text struct {
 	Line  int
 }
 
+// meant is what an alias stands for.
+func meant(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
 // UnmarshalYAML reads any scalar as it is written: 5 and "5" are the same.
 func (t *text) UnmarshalYAML(n *yaml.Node) error {
+	n = meant(n)
 	if n.Kind != yaml.ScalarNode {
 		return fmt.Errorf("line %d: the value has the wrong form: write a single value", n.Line)
 	}
@@ -32,6 +41,7 @@ type list []text
 
 // UnmarshalYAML reads a scalar or a sequence of scalars.
 func (l *list) UnmarshalYAML(n *yaml.Node) error {
+	n = meant(n)
 	if n.Kind == yaml.ScalarNode {
 		*l = list{{n.Value, n.Line}}
 		return nil
@@ -86,7 +96,7 @@ func (f *flags) UnmarshalYAML(n *yaml.Node) error {
 				return fmt.Errorf("line %d: the key `%s` appears twice: remove one of the two", v.flag.Line, v.flag.Value)
 			}
 		}
-		nodes := []*yaml.Node{n.Content[i+1]}
+		nodes := []*yaml.Node{meant(n.Content[i+1])}
 		if nodes[0].Kind == yaml.SequenceNode {
 			nodes = nodes[0].Content
 		}
@@ -122,10 +132,15 @@ func located(path string, err error) error {
 	}
 	var out []error
 	for _, one := range all.Errors {
-		out = append(out, placed(path, one))
+		if !ofUser.MatchString(one) {
+			out = append(out, placed(path, one))
+		}
 	}
 	return errors.Join(out...)
 }
+
+// ofUser is what the decoder says of a key that a suite does not read: it is for anchors and notes.
+var ofUser = regexp.MustCompile(`^line \d+: field x-\S* not found in type `)
 
 // unfit is what the decoder says of a value that is no mapping where one belongs.
 var unfit = regexp.MustCompile(`^(line \d+: )cannot unmarshal !!(\w+)(?: .*)? into (?:plan\.\w+|struct .*)$`)
@@ -135,7 +150,7 @@ var kinds = map[string]string{"seq": "a list", "str": "a text", "int": "a number
 
 // keys are all that a suite file can have, wherever.
 func keys() (out []string) {
-	for _, of := range []any{File{}, inclusion{}, rule{}, coverage{}} {
+	for _, of := range []any{File{}, inclusion{}, Rule{}, coverage{}} {
 		t := reflect.TypeOf(of)
 		for i := range t.NumField() {
 			if name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); name != "" && name != "-" {

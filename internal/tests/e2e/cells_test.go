@@ -15,14 +15,14 @@ import (
 // track-record takes many.
 const publishedSeed = 7
 
-func TestCells(t *testing.T) { runAll(t, append(cases.Cells(), suite.Controls()...)) }
+func TestCells(t *testing.T) { runAll(t, append(cases.Set("cells"), suite.Controls()...)) }
 
-func TestNetworkCells(t *testing.T) { runAll(t, cases.Network()) }
+func TestNetworkCells(t *testing.T) { runAll(t, cases.Set("network")) }
 
 // Every published failure of the track record shows with one seed. Those of ZooKeeper and etcd are in make track-record
 // alone: the cells and the claims have their like.
 func TestPublishedFailures(t *testing.T) {
-	all := slices.DeleteFunc(cases.Published(), func(c suite.Case) bool {
+	all := slices.DeleteFunc(cases.Set("published"), func(c suite.Case) bool {
 		return strings.HasPrefix(c.Name, "zk-") || strings.HasPrefix(c.Name, "etcd-")
 	})
 	for i, c := range all {

@@ -37,7 +37,7 @@ func TestSeriesImageVersions(t *testing.T) {
 	seeds := setting.Number(t, "VERSION_SEEDS", 2)
 	cat := harness.New(stores.All()...)
 	var all []suite.Case
-	for _, c := range cases.Published() {
+	for _, c := range cases.Set("published") {
 		if r := topologyOf(t, cat, c).Nodes; len(r) > 0 && r[0].Image != "" {
 			all = append(all, c)
 		}
