@@ -8,10 +8,10 @@ import (
 )
 
 // Collection is what the suites of a program are made of: its catalogue, and what it says of it. All but the catalogue may be
-// missing; package own has the book of lockstorm itself.
+// missing.
 type Collection struct {
 	*harness.Catalogue
-	Sets    map[string]func() []Case                         // cases that exist in code, by the name under which a file includes them
+	Sets    map[string]func() []Case                         // cases, by the name under which a file includes them
 	Says    func(backend, fault string) (w Outcome, ok bool) // what is documented of a pair, with default parameters; nil: nothing
 	Presets map[string][]byte                                // suite files that come with the program, by name
 	First   []byte                                           // the suite file to begin with, for a program without backends of its own

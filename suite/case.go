@@ -1,11 +1,6 @@
 // Package suite says what must come out of which run. A [Case] is a run and its
 // [Expectation]; [Expectation.Compare] says what differs. Tests, docs, claims and gates speak
-// this one language, and the cases that everybody needs are data of this package:
-//
-//	[Published]            failures that somebody described: the track record
-//	[Cells], [Network]     what the README and the docs promise
-//	[Controls]             runs without faults that show that the harness itself is right
-//	[Table], [For]         what each backend does under each fault
+// this one language. [Controls] are the runs without faults that show that the harness itself is right.
 //
 // A case is plain data: it is run in this process by [Case.Do], or by the real binary with
 // the words of harness.Config.Args.

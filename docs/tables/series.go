@@ -11,7 +11,6 @@ import (
 	"text/template"
 
 	"github.com/lockstorm/lockstorm/docs/measured"
-	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 	"github.com/lockstorm/lockstorm/suite"
 )
@@ -24,37 +23,13 @@ type Series struct {
 }
 
 // Libraries are the libraries of the catalogue with their options, under each discipline and fault.
-func Libraries(cat *harness.Catalogue) Series {
-	s := Series{Page: "libraries-measured", says: variant}
-	for _, v := range cases.Variants() {
-		for _, d := range v.Disciplines {
-			s.Cases = append(s.Cases, v.Libraries(cat, d)...)
-		}
-	}
-	return s
-}
+func Libraries() Series { return Series{"libraries-measured", cases.Libraries(), variant} }
 
 // Adapters are the libraries of other languages likewise.
-func Adapters() Series {
-	s := Series{Page: "adapters-measured", says: variant}
-	for _, v := range cases.Adapters() {
-		s.Cases = append(s.Cases, v.Cases()...)
-	}
-	return s
-}
+func Adapters() Series { return Series{"adapters-measured", cases.Adapters(), variant} }
 
 // Releases are the releases of libraries that are compared.
-func Releases() Series {
-	s := Series{Page: "releases", says: variant}
-	for _, shelf := range cases.Shelves() {
-		for _, fault := range shelf.Faults {
-			for _, r := range shelf.Releases {
-				s.Cases = append(s.Cases, shelf.Case(r, fault))
-			}
-		}
-	}
-	return s
-}
+func Releases() Series { return Series{"releases", cases.Releases(), variant} }
 
 // Containers are the published failures with their servers in containers.
 func Containers() Series {

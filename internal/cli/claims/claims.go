@@ -96,17 +96,17 @@ unexpected result (exit code 5). The results are saved as ` + answersFile + ` in
 
 // chooseClaims are those of the numbers; all where none is given.
 func chooseClaims(numbers []string) ([]cases.Claim, error) {
+	all := cases.Claims()
 	if len(numbers) == 0 {
-		return cases.Claims(), nil
+		return all, nil
 	}
 	var out []cases.Claim
 	for _, text := range numbers {
-		n, err := strconv.Atoi(text)
-		c, ok := cases.FindClaim(n)
-		if err != nil || !ok {
+		i := slices.IndexFunc(all, func(c cases.Claim) bool { return strconv.Itoa(c.Number) == text })
+		if i < 0 {
 			return nil, fmt.Errorf("there is no claim %q: the command %q lists the claims", text, "claims")
 		}
-		out = append(out, c)
+		out = append(out, all[i])
 	}
 	return out, nil
 }

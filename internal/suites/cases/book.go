@@ -14,25 +14,28 @@ import (
 	"github.com/lockstorm/lockstorm/suite"
 )
 
-//go:embed presets/*.yaml init.yaml
+//go:embed presets/*.yaml *.yaml
 var embedded embed.FS
 
 // Book is the book of lockstorm over a catalogue.
 func Book(cat *harness.Catalogue) *suite.Collection {
 	b := &suite.Collection{
 		Catalogue: cat,
-		Sets:      map[string]func() []suite.Case{"claims": ClaimCases, "table": func() []suite.Case { return Table(cat) }},
+		Sets:      map[string]func() []suite.Case{"table": func() []suite.Case { return Table(cat) }},
 		Says:      For, Presets: presets(), First: mustRead("init.yaml"),
 	}
-	for _, name := range []string{"cells", "published", "ensembles", "databases", "network"} {
+	for _, name := range []string{"cells", "published", "ensembles", "databases", "network", "claims"} {
 		b.Sets[name] = func() []suite.Case { return Set(name) }
 	}
 	return b
 }
 
 // Set are the cases of a preset that has them all itself.
-func Set(name string) []suite.Case {
-	f, err := plan.Read(name, mustRead("presets/"+name+".yaml"))
+func Set(preset string) []suite.Case { return casesOf("presets/" + preset + ".yaml") }
+
+// casesOf are those of a suite file that is embedded.
+func casesOf(file string) []suite.Case {
+	f, err := plan.Read(file, mustRead(file))
 	if err != nil {
 		panic(err) // it is embedded
 	}

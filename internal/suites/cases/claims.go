@@ -5,7 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
+	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/suites/plan"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
@@ -14,8 +19,8 @@ import (
 type Claim struct {
 	Number   int
 	Text     string
-	Articles string // numbers of the articles that say so
-	Runs     []ClaimRun
+	Articles string     // numbers of the articles that say so
+	Runs     []ClaimRun `yaml:"-"`
 	// Compares are what the claim says of its runs among each other; where there are any, they bear it
 	// out, and not the runs by themselves.
 	Compares []Comparison
@@ -168,73 +173,36 @@ func (c Claim) Judged(answers []ClaimResult) ClaimVerdict {
 	return InPart
 }
 
-// FindClaim is the claim of a number; ok is false where there is none.
-func FindClaim(number int) (c Claim, ok bool) {
-	for _, c := range Claims() {
-		if c.Number == number {
-			return c, true
-		}
-	}
-	return c, false
-}
-
-// ClaimCases are the runs of all claims as cases, each of a name of its own.
-func ClaimCases() []suite.Case {
-	var out []suite.Case
-	for _, c := range Claims() {
-		for _, r := range c.Runs {
-			out = append(out, r.Case)
-		}
-	}
-	return out
-}
-
 // Claims are those of five articles on distributed locks, by number. The names of their runs begin with
 // that of the claim.
 func Claims() []Claim {
-	all := slices.Concat(claimsOfLocks(), claimsOfTokens(), claimsOfQueues(), claimsOfRedis(), claimsOfDatabases(), claimsOfUse())
-	slices.SortFunc(all, func(a, b Claim) int { return a.Number - b.Number })
-	for i := range all {
-		for j := range all[i].Runs {
-			r := &all[i].Runs[j]
-			r.Name = fmt.Sprintf("claim-%d/%s", all[i].Number, r.Name)
-			r.Text = all[i].Text
-			r.Run.Seed = 1
+	var file struct {
+		Claims  []Claim `yaml:"x-claims"`
+		Include []struct {
+			Name    string
+			Claimed *plan.Rule `yaml:"x-claimed"`
+			Figures []string   `yaml:"x-figures"`
 		}
+	}
+	if err := yaml.Unmarshal(mustRead("presets/claims.yaml"), &file); err != nil { // Set reads it strictly
+		panic(err) // it is embedded
+	}
+	cat := &suite.Collection{Catalogue: harness.New(stores.All()...)}
+	all := file.Claims
+	for i, c := range Set("claims") {
+		in := file.Include[i]
+		r := ClaimRun{Case: c, Claimed: c.Expect, Figures: in.Figures}
+		if in.Claimed != nil {
+			var err error
+			if r.Claimed, err = in.Claimed.Expectation(cat); err != nil {
+				panic(err) // it is embedded
+			}
+		}
+		of := slices.IndexFunc(all, func(c Claim) bool { return strings.HasPrefix(in.Name, fmt.Sprintf("claim-%d/", c.Number)) })
+		all[of].Runs = append(all[of].Runs, r)
 	}
 	return all
 }
-
-// as is a run that bears its claim out if it ends as it must.
-func as(name, line string, must suite.Expectation, figures ...string) ClaimRun {
-	return ClaimRun{Case: suite.Case{Name: name, Run: suite.MustLine(line), Expect: must}, Claimed: must, Figures: figures}
-}
-
-// but is a run that must end otherwise than its claim says.
-func but(name, line string, must, claimed suite.Expectation, figures ...string) ClaimRun {
-	return ClaimRun{Case: suite.Case{Name: name, Run: suite.MustLine(line), Expect: must}, Claimed: claimed, Figures: figures}
-}
-
-// gives is an answer of a check.
-func gives(check string, v checker.Verdict) suite.Expectation {
-	return suite.Expectation{Verdicts: verdicts{check: v}}
-}
-
-// within is a figure in a bound.
-func within(figure string, b suite.Bound) suite.Expectation {
-	return suite.Expectation{Figures: figures{figure: b}}
-}
-
-// Figures that several claims look at.
-const (
-	figGrants    = "grants"
-	figRecovery  = "recovery_max_ns"
-	figP50       = "acquire_p50_ns"
-	figP99       = "acquire_p99_ns"
-	figOvertaken = "overtakes_per_100_waits"
-	figRequests  = "requests_per_100_handoffs"
-	figNotices   = "notices_per_100_handoffs"
-)
 
 // Figure is a figure in words: times in milliseconds or seconds, those of a hundred as a number of one.
 func Figure(name string, v int64) string {

@@ -15,7 +15,7 @@ import (
 
 // everything is all data of this package.
 func everything() []suite.Case {
-	return slices.Concat(Set("published"), Set("cells"), suite.Controls(), Set("network"), Set("ensembles"), Set("databases"), ClaimCases(), Table(harness.New(stores.All()...)))
+	return slices.Concat(Set("published"), Set("cells"), suite.Controls(), Set("network"), Set("ensembles"), Set("databases"), Set("claims"), Table(harness.New(stores.All()...)))
 }
 
 // The doctor of the data: every case is possible, explained and named once, and expects
@@ -60,6 +60,21 @@ func TestCasesThereAndBack(t *testing.T) {
 	}
 }
 
+// Data that the store guards is tried under every fault that can work on the store.
+func TestGuardedDataUnderEveryFault(t *testing.T) {
+	cat, all := harness.New(stores.All()...), Set("ensembles")
+	for _, f := range cat.Nemeses.All() {
+		if _, err := harness.Where(cat, "etcd-txn", f.Name); err != nil {
+			continue
+		}
+		if !slices.ContainsFunc(all, func(c suite.Case) bool {
+			return c.Run.Backend == "etcd-txn" && slices.Equal(c.Run.Nemesis, []string{f.Name})
+		}) {
+			t.Errorf("no case of presets/ensembles.yaml has etcd-txn under %s", f.Name)
+		}
+	}
+}
+
 // The table speaks of every pair that can be run, and of nothing else.
 func TestTableAndCatalogueAgree(t *testing.T) {
 	cat := harness.New(stores.All()...)
@@ -72,7 +87,7 @@ func TestTableAndCatalogueAgree(t *testing.T) {
 	for _, b := range cat.Backends.All() {
 		known[b.Name] = true
 	}
-	for fault, row := range table {
+	for fault, row := range table() {
 		if _, err := cat.Nemeses.Get(fault); err != nil {
 			t.Error(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -108,6 +109,53 @@ func TestCells(t *testing.T) {
 	}
 }
 
+// An entry has axes of its own, a name for each combination and exact expectations; what begins with x- is for anchors.
+func TestEntries(t *testing.T) {
+	t.Parallel()
+	cells := cellsOf(t, `
+x-faults: &faults [none, "client-pause:for=2ttl"]
+include:
+  - &first
+    name: "locks/{backend}/{nemesis}"
+    source: "[us](https://example.org)"
+    x-note: nobody reads it
+    run: {time: 4s}
+    axes: {backend: [redis-lua, redsync], nemesis: *faults}
+    exit: [0, 1]
+    checks: {mutual-exclusion: violated, coverage: unknown}
+    classes: {data-plain: inherent}
+    rules: {mutual-exclusion: [late-notice, overlap]}
+    figures: [grants >= 1, wait_p99_ns <= 2s, wait_p99_ns >= 1ms, violations == 3]
+  - {<<: *first, name: "again/{nemesis}", axes: {backend: redis-del, nemesis: *faults}, exit: any}
+`)
+	var names []string
+	for _, c := range cells {
+		names = append(names, c.Name)
+	}
+	want := []string{
+		"locks/redis-lua/none", "locks/redis-lua/client-pause-for-2ttl", "locks/redsync/none", "locks/redsync/client-pause-for-2ttl",
+		"again/none", "again/client-pause-for-2ttl",
+	}
+	if !slices.Equal(names, want) {
+		t.Errorf("cells %q, want %q", names, want)
+	}
+	one, two, three := int64(1), int64(2e9), int64(3)
+	ms := int64(1e6)
+	expect := suite.Expectation{
+		Exit: []int{0, 1}, Verdicts: map[string]checker.Verdict{checker.MutualExclusion: checker.Fail, checker.Coverage: checker.Unknown},
+		Classes: map[string]checker.Class{checker.DataPlain: checker.Inherent}, Rules: map[string][]string{checker.MutualExclusion: {"late-notice", "overlap"}},
+		Figures: map[string]suite.Bound{"grants": {AtLeast: &one}, "wait_p99_ns": {AtLeast: &ms, AtMost: &two}, "violations": {AtLeast: &three, AtMost: &three}},
+	}
+	for _, c := range cells {
+		if strings.HasPrefix(c.Name, "again/") {
+			expect.Exit = nil
+		}
+		if !reflect.DeepEqual(c.Expect, expect) || c.Source == "" {
+			t.Errorf("%s: %+v\nwant %+v", c.Name, c.Expect, expect)
+		}
+	}
+}
+
 // What is wrong is named with its line, and the way out.
 var wrong = map[string][]string{
 	"":                       {"is empty", "init"},
@@ -153,6 +201,17 @@ var wrong = map[string][]string{
 	"include:\n  - explore: {for: 5s}\n    cases: claims\n":                                                             {"s.yaml:2: an entry of `include` with the key `explore` needs the key `run` with a backend"},
 	"include:\n  - trial: nowhere\n":                                                                                    {"s.yaml:2: trial: open nowhere/trial.json"},
 	"include:\n  - trial: nowhere\n    run: {backend: file-flock}\n":                                                    {"s.yaml:2: an entry of `include` with the key `trial` repeats a saved run"},
+	"include:\n  - {name: a, axes: {backend: [redis-lua, redsync]}}\n":                                                  {"s.yaml:2: two cells have the name a"},
+	"include:\n  - {name: \"{backed}\", axes: {backend: redis-lua}}\n":                                                  {"s.yaml:2: \"{backed}\" is not a valid name"},
+	"include:\n  - axes: {nemesis: none}\n":                                                                             {"s.yaml:2: the key `run` names no backend"},
+	"include:\n  - explore: {for: 5s}\n    axes: {backend: file-flock}\n":                                               {"s.yaml:2: an entry of `include` has either `explore` or `axes`"},
+	"axes: {backend: redis-lua}\nexpect:\n  - exit: none\n":                                                             {"s.yaml:3: the key `exit` has the value \"none\""},
+	"axes: {backend: redis-lua}\nexpect:\n  - exit: 6\n":                                                                {"s.yaml:1: redis-lua/none:", "no run ends with the exit code 6"},
+	"axes: {backend: redis-lua}\nexpect:\n  - {exit: any}\n":                                                            {"s.yaml:1: redis-lua/none:", "the expectation is empty"},
+	"axes: {backend: redis-lua}\nexpect:\n  - figures: grants > 1\n":                                                    {"s.yaml:3: \"grants > 1\" is not a limit of a figure"},
+	"axes: {backend: redis-lua}\nexpect:\n  - figures: wait_p99_ns <= 5\n":                                              {"s.yaml:3:", "missing unit"},
+	"axes: {backend: redis-lua}\nexpect:\n  - classes: {mutual: defect}\n":                                              {"s.yaml:1: redis-lua/none:", "unknown check \"mutual\""},
+	"compare: true\naxes: {backend: [redis-lua, redsync]}\nexpect:\n  - exit: 0\n":                                      {"s.yaml:4: a suite with `compare: true` has no expected outcomes"},
 	"include:\n  - run: {nemesis: none}\n":                                                                              {"s.yaml:2: the key `run` names no backend"},
 	"include:\n  - {name: Bad Name, run: {backend: redis-lua}}\n  - {name: x, run: {backend: redis-lua}}\n":             {"s.yaml:2:", "Bad Name"},
 	"include:\n  - {name: x, run: {backend: redis-lua}}\n  - {name: x, run: {backend: redsync}}\n":                      {"s.yaml:3: two cells have the name x"},

@@ -76,7 +76,7 @@ func Schema(cat *suite.Collection) map[string]any {
 				"trial": object{"type": "string", "description": "repeats a saved run; the value is the path of the run's trial.json, or of its directory, relative to this file"},
 			})}},
 			"exclude":    object{"type": "array", "items": flagSchema(cat.Catalogue, words, true)},
-			"expect":     object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "properties": with(object{"of": flagSchema(cat.Catalogue, words, true)})}},
+			"expect":     object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "patternProperties": ofUser, "properties": with(object{"of": flagSchema(cat.Catalogue, words, true)})}},
 			"thresholds": rule["thresholds"],
 			"coverage": object{"type": "object", "additionalProperties": false, "properties": object{
 				"backends": words, "nemeses": words, "exposures": object{"type": "integer", "minimum": 1},

@@ -15,11 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/docs/measured"
 	"github.com/lockstorm/lockstorm/docs/tables"
-	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
 	"github.com/lockstorm/lockstorm/suite"
 )
@@ -41,7 +39,7 @@ type cell struct {
 // variants by a regular expression for what their name begins with, and LIB_FAULT faults likewise: rows of
 // others stay as they are. The page is written after each row; with LIB_RESUME=1 rows that it has are not measured again.
 // The others do the same for the libraries of other languages, and for their releases.
-func TestSeriesLibraries(t *testing.T) { measure(t, tables.Libraries(harness.New(stores.All()...))) }
+func TestSeriesLibraries(t *testing.T) { measure(t, tables.Libraries()) }
 func TestSeriesAdapters(t *testing.T)  { measure(t, tables.Adapters()) }
 func TestSeriesReleases(t *testing.T)  { measure(t, tables.Releases()) }
 

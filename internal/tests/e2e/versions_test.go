@@ -74,10 +74,10 @@ func libraries() (modules []string) {
 // casesOf are the variants of a library under each fault, with its own discipline.
 func casesOf(lib string) (all []suite.Case) {
 	cat := harness.New(stores.All()...)
-	for _, v := range cases.Variants() {
-		spec, _, err := backends.Choose(cat.Backends, suite.MustLine(v.Line).Backend)
-		if module, _, _ := strings.Cut(spec.Library, " "); err == nil && lib != "" && module == lib {
-			all = append(all, v.Libraries(cat, history.Told)...)
+	for _, c := range cases.Libraries() {
+		spec, _, err := backends.Choose(cat.Backends, c.Run.Backend)
+		if module, _, _ := strings.Cut(spec.Library, " "); err == nil && lib != "" && module == lib && c.Run.Discipline == history.Told {
+			all = append(all, c)
 		}
 	}
 	return all
