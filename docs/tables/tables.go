@@ -55,28 +55,34 @@ func (p *page) header(cells ...string) {
 // Faults is docs/faults.md.
 func Faults(c *harness.Catalogue) string {
 	var p page
-	p.line("# Faults\n\n%s"+quoted(`Inject a fault with ~--nemesis NAME[:key=value,...]~; repeat the flag to combine faults. A fault counts as injected only if its effect was
-observed: the history holds its targets and this proof. ~lockstorm list faults NAME~ prints all parameters of one.
+	p.line("# Faults\n\n%s"+quoted(`Inject a fault with ~--nemesis NAME[:key=value,...]~; repeat the flag to combine faults. A
+fault counts as injected only if its effect was observed: the history holds its targets and this proof. ~lockstorm list faults
+NAME~ prints all parameters of one.
 
-A fault that cannot work on the topology is skipped, with the reason. If all are skipped, the run is refused: exit code 3, or 4 if only this
-host prevents them (a tool is missing).
+A fault that cannot work on the topology is skipped, with the reason. If all are skipped, the run is refused: exit code 3, or
+4 if only this host prevents them (a tool is missing).
 
 ## When it strikes
 
-A point is a step of a client (~list workloads NAME~ and ~list backends NAME~ show them) or a message of the lock: at ~request~ the client has sent one, at
-~reply~ the server has. Without ~at~, most faults alternate between a fresh grant and a random time.
+A point is a step of a client (~list workloads NAME~ and ~list backends NAME~ show them) or a message of the lock: at
+~request~ the client has sent one, at ~reply~ the server has. Without ~at~, most faults alternate between a fresh grant and a
+random time.
 
-- **Messages** are held back until the fault has taken effect; the client is not stopped. ~server-restart:at=reply,nth=5~ restarts a server after
+- **Messages** are held back until the fault has taken effect; the client is not stopped. ~server-restart:at=reply,nth=5~
+  restarts a server after
   it has answered the fifth message of a client, before the client gets the answer.
-- **Steps:** a fault of servers, stores or clocks keeps the client at its point until another client is granted the lock, so that a rare race
+- **Steps:** a fault of servers, stores or clocks keeps the client at its point until another client is granted the lock, so
+  that a rare race
   becomes certain: for ~stay~ at most, and never longer than 0.9 of its lease.
 - **Servers:** ~nodes~ prefers those that granted the lock, if it says which. One without data (a Sentinel) is hit only by name.
-- **Links** (client to server, client to protected data, server to server) lead through toxiproxy in lockstorm's own process. If no fault needs
+- **Links** (client to server, client to protected data, server to server) lead through toxiproxy in lockstorm's own process.
+  If no fault needs
   them, clients connect directly, except with an [adapter](adapters.md).
 
 ## Common parameters
 
-Lengths of time are durations (~300ms~) or multiples of the lock's time to live (~1.5ttl~). Each fault lists those that it takes, with its defaults.
+Lengths of time are durations (~300ms~) or multiples of the lock's time to live (~1.5ttl~). Each fault lists those that it
+takes, with its defaults.
 `), generated)
 	common := p.common(c.Nemeses.All())
 	p.byProvider(c)

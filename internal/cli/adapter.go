@@ -35,10 +35,13 @@ func (a *App) adapterCommand() *cobra.Command {
 	check := &cobra.Command{
 		Use:   "check [--topology NAME] [--] CMD [ARGUMENT...]",
 		Short: "check whether an adapter obeys the protocol of docs/adapters.md",
-		Long: `Starts the servers that the adapter needs (its topology), starts the adapter twice against these servers, and tests the rules of the
-protocol. Proxies between the adapter and the servers count requests and hold back answers. The output says for each rule whether the adapter obeys the rule. lockstorm does not pass a "--" between CMD and its arguments to CMD.
+		Long: `Starts the servers that the adapter needs (its topology), starts the adapter twice against these servers, and
+tests the rules of the protocol. Proxies between the adapter and the servers count requests and hold back answers. The
+output says for each rule whether the adapter obeys the rule. lockstorm does not pass a "--" between CMD and its
+arguments to CMD.
 
-Exit codes: 0 every rule that could be checked holds, 1 a rule is broken (the last lines say whether by the adapter or by its lock), 3 wrong usage, 4 the adapter cannot run on this host.`,
+Exit codes: 0 every rule that could be checked holds, 1 a rule is broken (the last lines say whether by the adapter or
+by its lock), 3 wrong usage, 4 the adapter cannot run on this host.`,
 		Example: fmt.Sprintf("  %[1]s adapter check adapters/python/flock.py\n  %[1]s adapter check --topology zk-single -- java -jar my-lock.jar", a.st.Name),
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.checkAdapter(cmd, args, f) },

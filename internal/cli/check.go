@@ -30,8 +30,9 @@ again. If lockstorm died before it merged the logs of the run into one history, 
 these logs. For a history file, check writes nothing.
 
 With --model, each FILE is a history of another tool, in EDN (as Jepsen's history.edn) or JSON. Each operation has the fields
-process, type (invoke, ok, fail, info), f (the name of the operation) and value. Operations are in order of their index. Without an index they are
-in order of time, and without both in the order of the file. A history passes if it is linearizable: its operations have an order in which the model allows every operation. Models:
+process, type (invoke, ok, fail, info), f (the name of the operation) and value. Operations are in order of their
+index. Without an index they are in order of time, and without both in the order of the file. A history passes if it
+is linearizable: its operations have an order in which the model allows every operation. Models:
 ` + modelHelp() + `
 For several histories the exit code is the first of these codes that applies: 1 (a violation), 4 (a file could not be
 written), 3 (a history could not be read), 2 (inconclusive), 0 (pass). If one history cannot be

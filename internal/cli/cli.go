@@ -140,7 +140,8 @@ servers, records every event, and judges from the record whether the lock kept i
 promises, with and without fencing tokens.
 
 Exit codes: 0 pass, 1 violation, 2 inconclusive, 3 wrong usage, 4 a server or tool is missing on
-this host, 5 an unexpected result (suite, claims), 70 a bug of this program, 130 interrupted (the events recorded so far are kept).`,
+this host, 5 an unexpected result (suite, claims), 70 a bug of this program, 130 interrupted (the events recorded so
+far are kept).`,
 		Example: fmt.Sprintf(`  %[1]s run --backend redis-lua --nemesis client-pause
   %[1]s list backends
   %[1]s doctor`, a.st.Name),

@@ -36,12 +36,14 @@ func (a *App) compareCommand() *cobra.Command {
 		Use:   "compare A B",
 		Short: "compare the results of two suites",
 		Long: `Lists the differences between suites A and B, for example of two versions of a lock, two time-outs or two machines.
-A and B are each the directory of a suite or its results.json. compare lists violations that appeared or disappeared, and figures (such as
-waiting times) with a statistically significant difference of at least 20 %. The statistical test is corrected for the number of figures: if nothing has
-changed, fewer than 5 of 100 comparisons list any figure. With more seeds, compare finds smaller differences.
+A and B are each the directory of a suite or its results.json. compare lists violations that appeared or disappeared,
+and figures (such as waiting times) with a statistically significant difference of at least 20 %. The statistical test
+is corrected for the number of figures: if nothing has changed, fewer than 5 of 100 comparisons list any figure. With
+more seeds, compare finds smaller differences.
 
-With --fail the exit code is 1 if B has a violation that A does not have. Without such a violation the exit code is 5 if a figure of B is
-significantly worse, or if a cell (a backend under faults) of A is missing or was not measured in B. In all other cases the exit code is 0.
+With --fail the exit code is 1 if B has a violation that A does not have. Without such a violation the exit code is 5
+if a figure of B is significantly worse, or if a cell (a backend under faults) of A is missing or was not measured in
+B. In all other cases the exit code is 0.
 
 With --page FILE, compare writes a web page with the verdict and the figures of each cell of both suites, side by side.`,
 		Example: fmt.Sprintf("  %[1]s compare lockstorm-runs/before lockstorm-runs/after --fail", a.st.Name),

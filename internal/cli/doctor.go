@@ -30,10 +30,11 @@ func (a *App) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "show which servers can be used on this host, and how to get the other servers",
-		Long: `Lists the topologies (sets of servers) by the programs that they run, with the provider that --provider auto takes on this host:
-processes, containers, or servers embedded in lockstorm. Where none can, it says what each lacks and how to get it; --json says so of all.
-Also: what the fault clock-jump needs, whether Docker can run servers, and the leftovers of killed runs (containers, networks and
-unfinished cache folders), which --clean removes, and nothing else.
+		Long: `Lists the topologies (sets of servers) by the programs that they run, with the provider that --provider auto
+takes on this host: processes, containers, or servers embedded in lockstorm. Where none can, it says what each lacks
+and how to get it; --json says so of all. Also: what the fault clock-jump needs, whether Docker can run servers, and
+the leftovers of killed runs (containers, networks and unfinished cache folders), which --clean removes, and nothing
+else.
 The exit code is 4 if a topology cannot be started with any provider.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -20,7 +20,8 @@ func (a *App) mergeCommand() *cobra.Command {
 		Short: "make one report from the shards of a suite, or from an interrupted suite",
 		Long: `Judges the runs in several suite directories together: the shards of one suite, or the directory of a suite that was
 killed. merge leaves the runs where they are, and the report links to them: do not move the directories afterwards. The
-exit code is the exit code of the whole suite. If a cell (a backend under faults) has no run, the report lists this cell, and the exit code is 2.`,
+exit code is the exit code of the whole suite. If a cell (a backend under faults) has no run, the report lists this
+cell, and the exit code is 2.`,
 		Example: fmt.Sprintf("  %[1]s merge shard-1 shard-2 shard-3 --out all\n  %[1]s merge killed --out killed", a.st.Name),
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

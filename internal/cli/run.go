@@ -35,7 +35,8 @@ func (a *App) runCommand() *cobra.Command {
 
 The directory of the run holds trial.json, plan.json, logs/, history.jsonl, nodes/, results.json,
 report.html and junit.xml. The last lines on stdout are the verdict, the path of the report, and a command
-that starts a new run with the same flags and seed. The command replay repeats the run with its saved plan (the list of all faults).`,
+that starts a new run with the same flags and seed. The command replay repeats the run with its saved plan (the list
+of all faults).`,
 		Example: fmt.Sprintf(`  %[1]s run --backend redis-lua --nemesis client-pause --ttl 1s --clients 3
   %[1]s run --backend redis-fenced --nemesis client-pause --fencing on
   %[1]s run --backend redis-lua --nemesis client-pause:at=before-write,for=2ttl --nemesis server-restart

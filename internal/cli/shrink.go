@@ -31,10 +31,11 @@ func (a *App) shrinkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shrink DIR",
 		Short: "find the smallest run that still shows the same violation",
-		Long: `Tries smaller versions of the run in a run directory: fewer faults, fewer clients, a shorter run, shorter faults. shrink takes
-a smaller version if nearly every run of this version shows the same violation (check, rule and class). shrink repeats each version
-until a statistical test decides (a sequential test: do 90 % or only 50 % of the runs show the violation?). After 4 runs with the violation shrink takes the version.
-After 2 runs without the violation shrink refuses the version. At most 1 of 10 decisions is wrong.
+		Long: `Tries smaller versions of the run in a run directory: fewer faults, fewer clients, a shorter run, shorter
+faults. shrink takes a smaller version if nearly every run of this version shows the same violation (check, rule and
+class). shrink repeats each version until a statistical test decides (a sequential test: do 90 % or only 50 % of the
+runs show the violation?). After 4 runs with the violation shrink takes the version. After 2 runs without the
+violation shrink refuses the version. At most 1 of 10 decisions is wrong.
 
 At the end shrink repeats the smallest version --rate times, and prints the share of runs with the violation, with the 95 %
 confidence interval. The directory of the result contains the smallest version (the command replay repeats it), the report of

@@ -43,15 +43,18 @@ func (a *App) suiteCommand() *cobra.Command {
 		Use:   "suite [FILE|PRESET]",
 		Short: "run many backends under many faults, and compare the outcomes with the expected outcomes",
 		Long: `Runs every cell of a suite file (default: ` + suiteFile + `) or of a preset. A cell is a backend
-under faults, with one or several seeds: each seed is a run. suite makes several runs in parallel, and says which cells had the expected outcome.
+under faults, with one or several seeds: each seed is a run. suite makes several runs in parallel, and says which
+cells had the expected outcome.
 
-Presets: ` + cmp.Or(strings.Join(a.book.PresetNames(), ", "), "none") + `. To write your own suite, start from a preset (--print) or from the file that the command init writes.
+Presets: ` + cmp.Or(strings.Join(a.book.PresetNames(), ", "), "none") + `. To write your own suite, start from a preset (--print)
+or from the file that the command init writes.
 
 The directory of the suite holds suite.json, runs/CELL/seed-N (each the directory of a run), results.json,
 index.html, matrix.md, matrix.csv and junit.xml. Every suite also runs controls. A control is a run with a known outcome:
 if a control has another outcome, lockstorm or this host does not work, and no verdict of the suite counts.
 
-With compare: true in the file, the suite has no expected outcomes. The suite compares the locks, and the page says which lock to choose.
+With compare: true in the file, the suite has no expected outcomes. The suite compares the locks, and the page says
+which lock to choose.
 
 Exit codes: 0 all as expected; 1 an unexpected violation; 2 a cell is inconclusive, or nothing was
 judged; 3 wrong usage; 4 something is missing or broken on this host, or a control has an unexpected outcome; 5 a cell has passed

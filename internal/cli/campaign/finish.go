@@ -160,7 +160,8 @@ func (v *verb) statusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "show the progress of the campaign",
 		Long: `Shows the number of finished runs and their statuses, the workers, the number of runs per minute and the time left.
-With --out, status also writes the report of the finished runs into a directory. The command serve shows this directory in a browser.
+With --out, status also writes the report of the finished runs into a directory. The command serve shows this
+directory in a browser.
 With --follow, status prints the progress again every few seconds.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return v.status(cmd.Context(), r, out, asJSON, follow) },
