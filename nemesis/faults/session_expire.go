@@ -36,7 +36,7 @@ func (SessionExpire) Available(s nemesis.Setting) error {
 	if !s.Sessions {
 		return fmt.Errorf("this fault ends the session of a holder, so it needs a lock whose grants end with the session, and servers "+
 			"that can end a session: backend %s on topology %s lacks at least one of these two (an adapter names its sessions by the "+
-			"notice \"opened\" and the model \"session\", see docs/adapters.md; without names, ZooKeeper is asked for them)", s.Backend, s.Topology)
+			"notice \"opened\" and the model \"session\", see docs/adapters.md; without names, servers that know their connections are asked)", s.Backend, s.Topology)
 	}
 	return nil
 }
