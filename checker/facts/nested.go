@@ -76,9 +76,8 @@ func (in *Facts) LockedUp(client string, span history.Interval) (pair []NestedWa
 	waits := slices.DeleteFunc(in.NestedWaits(), func(w NestedWait) bool { return w.From >= span.From || w.To < end })
 	for i, a := range waits {
 		for _, b := range waits[i+1:] {
-			both := a.Overlap(b.Interval)
 			named := a.Client == client || b.Client == client
-			if named && a.Client != b.Client && a.Wants == b.Has && b.Wants == a.Has && both.From < span.From && both.To >= end {
+			if named && a.Client != b.Client && a.Wants == b.Has && b.Wants == a.Has {
 				return []NestedWait{a, b}
 			}
 		}

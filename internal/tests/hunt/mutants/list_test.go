@@ -94,3 +94,23 @@ func readList(file string, s Scope) ([]Place, error) {
 	}
 	return out, nil
 }
+
+// Since is what of all stands on lines that are newer than a commit. Blame follows a line that was moved, so it stays old.
+func Since(ctx context.Context, root, commit string, all []Mutant) (out []Mutant, err error) {
+	lines := map[string][]string{}
+	for _, m := range all {
+		if lines[m.File] == nil {
+			cmd := exec.CommandContext(ctx, "git", "blame", "-s", "-w", "-M", "-C", "^"+commit, "--", m.File)
+			cmd.Dir = root
+			text, err := cmd.CombinedOutput()
+			if err != nil {
+				return nil, fmt.Errorf("%w: %s", err, text)
+			}
+			lines[m.File] = strings.Split(string(text), "\n")
+		}
+		if !strings.HasPrefix(lines[m.File][m.Line-1], "^") {
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}

@@ -19,7 +19,7 @@ import (
 
 // TestJudgeMutants draws JUDGE_MUTANTS (60) mutants that compile, by JUDGE_SEED (1), JUDGE_PARALLEL (as many as
 // there are cores) at a time. Each must be caught or stand in equivalent.txt; what stands there must not be
-// caught. JUDGE_ONLY narrows it to the mutants whose name contains it.
+// caught. JUDGE_ONLY narrows it to the mutants whose name contains it, JUDGE_SINCE to lines newer than that commit.
 func TestJudgeMutants(t *testing.T) {
 	root, err := filepath.Abs("../../../..")
 	if err != nil {
@@ -39,6 +39,12 @@ func TestJudgeMutants(t *testing.T) {
 	}
 	fmt.Printf("the judge as it is passes, in %v\n", asItIs.Took.Round(time.Second))
 
+	if commit := os.Getenv("JUDGE_SINCE"); commit != "" {
+		if all, err = Since(t.Context(), root, commit, all); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Printf("%d of them are on lines newer than %s\n", len(all), commit)
+	}
 	want, seed := setting.Number(t, "JUDGE_MUTANTS", 60), setting.Number(t, "JUDGE_SEED", 1)
 	drawn := slices.DeleteFunc(Draw(all, uint64(seed)), func(m Mutant) bool { return !strings.Contains(m.Key(), os.Getenv("JUDGE_ONLY")) })
 	results, voids := tried(t, judge, drawn, want, parallel)
