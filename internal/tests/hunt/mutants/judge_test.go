@@ -26,7 +26,7 @@ type Stage struct {
 // Stages are in the order in which they are asked, the fastest first.
 func Stages() []Stage {
 	return []Stage{
-		{"fixtures", []string{"-run", "^Test(Fixtures|Figures)$", "./checker"}, false},
+		{"fixtures", []string{"-run", "^Test(Fixtures|Figures|Leads)$", "./checker"}, false},
 		{"tests of checker/internal/lin", []string{"-short", "./checker/internal/lin/..."}, false},
 		{"tests of history", []string{"-short", "./history"}, false},
 		{"tests of checker", []string{"-short", "./checker/..."}, false},
