@@ -88,7 +88,8 @@ const (
 //nolint:gocyclo // one question with its excuses
 func (s *scene) overtaken(c Claim) (story []string, err error) {
 	g := s.ByID[one(c.Grants)]
-	if g == nil || !queues(g) || g.Acquire.Start() != c.From || s.waitedTo(g) != c.To || !s.Run.Fair {
+	ended := g != nil && queues(g) && (g.Granted() || (g.Acquire.Outcome() == history.Fail && g.Acquire.Return.Error == history.ErrBusy))
+	if !ended || g.Acquire.Start() != c.From || g.Acquire.End() != c.To || !s.Run.Fair {
 		return nil, errors.New("the finding must name one wait, from its beginning to its end, for a lock that promises an order")
 	}
 	wait := history.Interval{From: c.From, To: c.To}
@@ -120,17 +121,6 @@ func (s *scene) overtaken(c Claim) (story []string, err error) {
 	}
 	return []string{fmt.Sprintf("%s waited for lock %s from %s to %s; meanwhile clients that had asked later got the lock first (grants: %d).",
 		g.Client, g.Lock, seconds(c.From), seconds(c.To), n)}, nil
-}
-
-// waitedTo is when a client had its answer, or waited no longer.
-func (s *scene) waitedTo(g *history.Grant) int64 {
-	if g.Acquire.Return != nil {
-		return g.Acquire.Return.Time
-	}
-	if kill, dead := s.Kills[g.Client]; dead {
-		return kill
-	}
-	return s.Last[g.Client]
 }
 
 // queued reports whether a grant was waited for, and has a place in a queue.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -25,8 +26,9 @@ func (s *scene) liveness(c Claim) (story []string, err error) {
 	}
 	lost := false
 	for _, lock := range s.Locks {
-		for mode, a := range s.askers(lock, span) {
-			rule, grants, stuck := s.inVain(lock, a, span)
+		askers := s.askers(lock, span)
+		for _, mode := range slices.Sorted(maps.Keys(askers)) { // the story is always of the same client
+			rule, grants, stuck := s.inVain(lock, askers[mode], span)
 			lost = lost || rule != ""
 			if rule != "" && rule == c.Rule && slices.Equal(grants, c.Grants) && c.From == span.From && c.To == span.To {
 				if mode != "" {
