@@ -46,13 +46,16 @@ const atOnce = int64(100e6)
 
 // before reports whether a grant was made by a server just before a fail-over ended it, and not by the one that took over.
 func (in question) before(f *history.Injection, g *history.Grant) bool {
+	if !f.Gradual() {
+		return false
+	}
 	struck := f.Began()
 	for _, e := range in.Deaths {
-		if slices.Contains(f.Nodes, e.Node) && f.Effect != nil && e.Time >= struck && e.Time <= f.Effect.Time {
-			struck = e.Time
+		if slices.Contains(f.Nodes, e.Node) && e.Time <= f.Effect.Time {
+			struck = max(struck, e.Time)
 		}
 	}
-	return f.Gradual() && g.From() < min(struck+atOnce, f.Effect.Time)
+	return g.From() < min(struck+atOnce, f.Effect.Time)
 }
 
 // nextGrant is when the next grant after a moment was known, of those that were sent for then.
