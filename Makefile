@@ -248,7 +248,7 @@ JUDGE_MUTANTS ?= 60
 JUDGE_SEED ?= 1
 
 .PHONY: judge-mutants
-judge-mutants: ##> JUDGE_MUTANTS (60) small changes to the judge, drawn by JUDGE_SEED (1): its tests and 3,000 hunted histories must notice each (half an hour)
+judge-mutants: ##> JUDGE_MUTANTS (60) small changes to the judge, drawn by JUDGE_SEED (1), of lines newer than JUDGE_SINCE: its tests and 3,000 hunted histories must notice each (half an hour)
 	set -o pipefail; JUDGE_MUTANTS=$(JUDGE_MUTANTS) JUDGE_SEED=$(JUDGE_SEED) $(GO) test -tags series -count=1 -timeout 10h -run TestJudgeMutants -v ./internal/tests/hunt/mutants | grep --line-buffered -v '^=== '
 
 .PHONY: docs
