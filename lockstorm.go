@@ -34,8 +34,8 @@ type Verb = cli.Verb
 // App is the command line to which such a command belongs.
 type App = cli.App
 
-// Main carries out the command in the program's arguments, and ends the program with the command's exit code: see the constants of
-// package harness. In the processes of clients, which are this program once more, it does the client's work: it must be called
+// Main carries out the command in the program's arguments, and ends the program with the command's exit code: see the constants
+// of package harness. In the processes of clients, which are this program once more, it does the client's work: it must be called
 // before anything else that has an effect.
 func (p *Program) Main() {
 	harness.WorkerMain(p.Suites.Catalogue)

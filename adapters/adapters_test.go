@@ -46,7 +46,10 @@ type kept struct {
 func lockstorm(t *testing.T, args ...string) (int, string) {
 	t.Helper()
 	var out bytes.Buffer
-	code := cli.Main(&suite.Collection{Catalogue: catalogue()}, cli.State{Context: t.Context(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &out})
+	code := cli.Main(&suite.Collection{Catalogue: catalogue()}, cli.State{
+		Context: t.Context(), Name: "lockstorm", Args: args,
+		Stdout: &out, Stderr: &out,
+	})
 	return code, out.String()
 }
 
@@ -88,7 +91,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// Who starts an adapter by hand is told what starts it, in each language. (python/flock.py and null.py stay as short as they can be.)
+// Who starts an adapter by hand is told what starts it, in each language. (python/flock.py and null.py stay as short as they can
+// be.)
 func TestByHand(t *testing.T) {
 	t.Parallel()
 	for _, words := range []string{"python/setnx.py", "node/redis_setnx.js", "php/flock.php", "java/flock", "go/launch flock"} {
@@ -97,7 +101,8 @@ func TestByHand(t *testing.T) {
 			line := strings.Fields(words)
 			cmd := exec.CommandContext(t.Context(), "./"+line[0], line[1:]...)
 			out, err := cmd.CombinedOutput()
-			if err == nil || cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "lockstorm starts it (--backend exec:cmd=FILE)") {
+			if err == nil || cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "lockstorm starts it (--backend "+
+				"exec:cmd=FILE)") {
 				t.Errorf("%v: %s", err, out)
 			}
 		})
@@ -159,7 +164,12 @@ func run(t *testing.T, words string, more ...string) (int, string) {
 	t.Helper()
 	w := strings.Fields(words)
 	args := []string{"run", "--backend", "exec:cmd=" + w[0]}
-	for _, own := range [][]string{{"--clients", "3"}, {"--time", "2s"}, {"--seed", "1"}, {"--out", filepath.Join(t.TempDir(), "run")}} {
+	for _, own := range [][]string{
+		{"--clients", "3"},
+		{"--time", "2s"},
+		{"--seed", "1"},
+		{"--out", filepath.Join(t.TempDir(), "run")},
+	} {
 		if !slices.Contains(more, own[0]) {
 			args = append(args, own...)
 		}

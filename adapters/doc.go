@@ -1,3 +1,3 @@
-// Package adapters is the folder of the adapters that lockstorm keeps, by language: programs by which locks that are not written in Go are
-// put under test. Its tests hold each of them against the protocol, and run each of them.
+// Package adapters is the folder of the adapters that lockstorm keeps, by language: programs by which locks that are not written
+// in Go are put under test. Its tests hold each of them against the protocol, and run each of them.
 package adapters

@@ -39,8 +39,11 @@ func TestPlanted(t *testing.T) {
 	}{
 		"foreign": {"--nemesis client-pause:at=before-release,for=1.5ttl --time 8s", "FAIL ownership"},
 		"split":   {"--nemesis client-pause:at=compared,for=1.5ttl --time 8s", "FAIL ownership"},
-		"late":    {"--nemesis delete-key --discipline told --require +loss-notice --workload counter:hold=3ttl --time 12s", "FAIL loss-notice"},
-		"count":   {"--workload reentrant", "FAIL mutual-exclusion"},
+		"late": {
+			"--nemesis delete-key --discipline told --require +loss-notice --workload counter:hold=3ttl --time 12s",
+			"FAIL loss-notice",
+		},
+		"count": {"--workload reentrant", "FAIL mutual-exclusion"},
 	} {
 		for _, program := range []string{"testdata/planted.py", "testdata/java/planted"} {
 			t.Run(program+" "+way, func(t *testing.T) {
@@ -57,8 +60,8 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// Two clients find the same holder dead: one that looks again before it takes over is right, and one that does not takes the lock from
-// the other. What is found of that names the fault that it came of.
+// Two clients find the same holder dead: one that looks again before it takes over is right, and one that does not takes the lock
+// from the other. What is found of that names the fault that it came of.
 func TestTakeover(t *testing.T) {
 	paused := 0
 	for seed := range 10 {
@@ -76,7 +79,8 @@ func TestTakeover(t *testing.T) {
 		}
 		first, ofPause := takeovers(r.Checks[checker.MutualExclusion].Findings)
 		if first.CauseKind != checker.CauseFault || !strings.Contains(first.Cause, "client-") {
-			t.Errorf("seed %d: %s at %s; cause: %s (%s)\n%s", seed+1, first.Message, checker.Seconds(first.From), first.Cause, first.Lead, out)
+			t.Errorf("seed %d: %s at %s; cause: %s (%s)\n%s", seed+1, first.Message, checker.Seconds(first.From), first.Cause, first.Lead,
+				out)
 		}
 		if ofPause {
 			paused++
@@ -87,12 +91,13 @@ func TestTakeover(t *testing.T) {
 	}
 }
 
-// takeovers are the first finding, for which somebody must have died, and whether one is that of a client that was paused while it
-// took the lock over.
+// takeovers are the first finding, for which somebody must have died, and whether one is that of a client that was paused while
+// it took the lock over.
 func takeovers(findings []checker.Finding) (first checker.Finding, ofPause bool) {
 	first = slices.MinFunc(findings, func(a, b checker.Finding) int { return cmp.Compare(a.From, b.From) })
 	return first, slices.ContainsFunc(findings, func(f checker.Finding) bool {
-		return f.CauseKind == checker.CauseFault && strings.Contains(f.Cause, "client-pause") && strings.Contains(f.Cause, "reached the point stale") &&
+		return f.CauseKind == checker.CauseFault && strings.Contains(f.Cause, "client-pause") &&
+			strings.Contains(f.Cause, "reached the point stale") &&
 			strings.Contains(f.Lead, "took the lock over")
 	})
 }
@@ -117,8 +122,9 @@ func TestControlsConform(t *testing.T) {
 	conform(t, all)
 }
 
-// Each control withstands twenty seeds (CONTROL_SEEDS) of each fault that strikes clients, so what such a fault finds in a library is
-// not the fault of the library for adapters. What a busy host made inconclusive says nothing. A run that fails is kept.
+// Each control withstands twenty seeds (CONTROL_SEEDS) of each fault that strikes clients, so what such a fault finds in a
+// library is not the fault of the library for adapters. What a busy host made inconclusive says nothing. A run that fails is
+// kept.
 func TestReference(t *testing.T) {
 	seeds := setting.Number(t, "CONTROL_SEEDS", 20)
 	for _, control := range controls {
@@ -166,9 +172,11 @@ func holds(t *testing.T, control, fault string, seed int) bool {
 
 // The collector of a virtual machine pauses a lock as SIGSTOP does, with the same class of violation.
 func TestCollector(t *testing.T) {
-	code, out := run(t, "java/curator collector", "--nemesis", "client-pause:how=collector,at=before-write", "--ttl", "500ms", "--time", "12s")
+	code, out := run(t, "java/curator collector", "--nemesis", "client-pause:how=collector,at=before-write", "--ttl", "500ms",
+		"--time", "12s")
 	text := strings.Join(strings.Fields(out), " ")
-	if code != harness.ExitViolation || !strings.Contains(text, "was stopped by its garbage collector: for ") || !strings.Contains(text, "Inherent to leases") || strings.Contains(text, "A defect") {
+	if code != harness.ExitViolation || !strings.Contains(text, "was stopped by its garbage collector: for ") ||
+		!strings.Contains(text, "Inherent to leases") || strings.Contains(text, "A defect") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 }

@@ -41,7 +41,8 @@ type Spec struct {
 	Voters   bool   // every grant's Info has the Nodes that gave it
 	Register string // a [Register] that it is run with where none is asked for; empty: ours
 	NoTry    bool   // it has no way to try: every attempt waits
-	Buffers  bool   // its client keeps what is asked for while it is cut off and sends it later: nothing is known not to have been sent
+	// its client keeps what is asked for while it is cut off and sends it later: nothing is known not to have been sent
+	Buffers bool
 	// Settles: its Locker is the [Resource] as well, and what is written takes effect with the
 	// release, in one transaction or statement. Then the data is judged, and not who believed what.
 	Settles bool
@@ -102,16 +103,21 @@ func (s Spec) Valid() error {
 	case s.Open == nil:
 		return errors.New("the field `Open` is missing: it must be a function that returns a Locker")
 	case len(s.Topologies) == 0:
-		return errors.New("the field `Topologies` is empty: name at least one topology (set of servers) on which the lock can run, or \"local\" for a lock without servers")
+		return errors.New("the field `Topologies` is empty: name at least one topology (set of servers) on which the lock can run, " +
+			"or \"local\" for a lock without servers")
 	case !slices.Contains(ends, s.Ends):
-		return fmt.Errorf("the field `Ends` (what ends a grant that is not released) is %q: choose one of %v (constants of package history)", s.Ends, ends)
+		return fmt.Errorf("the field `Ends` (what ends a grant that is not released) is %q: choose one of %v (constants of package "+
+			"history)", s.Ends, ends)
 	case !s.Model.Known():
-		return fmt.Errorf("the field `Model.Kind` has the unknown value %q: choose a constant of package history, such as history.ModelExclusive", s.Model.Kind)
+		return fmt.Errorf("the field `Model.Kind` has the unknown value %q: choose a constant of package history, such as "+
+			"history.ModelExclusive", s.Model.Kind)
 	}
 	for i, p := range s.Points {
-		taken := slices.Contains(history.PointNames(s.Points[:i]), p.Name) || slices.Contains(history.PointNames(history.SectionPoints()), p.Name) || history.IsMessagePoint(p.Name)
+		taken := slices.Contains(history.PointNames(s.Points[:i]), p.Name) ||
+			slices.Contains(history.PointNames(history.SectionPoints()), p.Name) || history.IsMessagePoint(p.Name)
 		if p.Name == "" || p.Doc == "" || taken {
-			return fmt.Errorf("point %q: the field `Name` or `Doc` is empty, or another point has this name already (perhaps a point of every section)", p.Name)
+			return fmt.Errorf("point %q: the field `Name` or `Doc` is empty, or another point has this name already (perhaps a point of "+
+				"every section)", p.Name)
 		}
 	}
 	return s.validParams()

@@ -11,7 +11,8 @@ import (
 // ParamArguments is the value under which the arguments behind -- are kept, as JSON; nobody can write it as a parameter.
 const ParamArguments = "--"
 
-// ParamDescription is the value under which clients are told what the backend has said of itself before; nobody can write it as a parameter.
+// ParamDescription is the value under which clients are told what the backend has said of itself before; nobody can write it as a
+// parameter.
 const ParamDescription = "--said"
 
 // Arguments are those that were given behind --.

@@ -54,7 +54,8 @@ func (r Register) Valid() error {
 	case r.Open == nil:
 		return errors.New("the field `Open` is missing: it must be a function that connects to the register")
 	case len(r.Topologies) == 0 || slices.Contains(r.Topologies, ""):
-		return errors.New("the field `Topologies` of the register is empty: name at least one topology (set of servers) on which the register can run")
+		return errors.New("the field `Topologies` of the register is empty: name at least one topology (set of servers) on which the " +
+			"register can run")
 	}
 	return nil
 }

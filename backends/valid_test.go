@@ -40,14 +40,25 @@ func TestWrongSpecs(t *testing.T) {
 	}{
 		{`"Own" is not a valid name for a backend`, func(s *backends.Spec) { s.Name = "Own" }},
 		{`backend "own" has no description`, func(s *backends.Spec) { s.Doc = "" }},
-		{"backend \"own\": the field `Open` is missing: it must be a function that returns a Locker", func(s *backends.Spec) { s.Open = nil }},
-		{"the field `Topologies` is empty: name at least one topology (set of servers) on which the lock can run, or \"local\" for a lock without servers", func(s *backends.Spec) { s.Topologies = nil }},
+		{
+			"backend \"own\": the field `Open` is missing: it must be a function that returns a Locker",
+			func(s *backends.Spec) { s.Open = nil },
+		},
+		{"the field `Topologies` is empty: name at least one topology (set of servers) on which the lock can run, or \"local\" for a " +
+			"lock without servers", func(s *backends.Spec) { s.Topologies = nil }},
 		{"`Ends` (what ends a grant that is not released) is \"\": choose one of [", func(s *backends.Spec) { s.Ends = "" }},
-		{"`Ends` (what ends a grant that is not released) is \"someday\": choose one of [", func(s *backends.Spec) { s.Ends = "someday" }},
-		{"the field `Model.Kind` has the unknown value \"shared\": choose a constant of package history", func(s *backends.Spec) { s.Model.Kind = "shared" }},
+		{
+			"`Ends` (what ends a grant that is not released) is \"someday\": choose one of [",
+			func(s *backends.Spec) { s.Ends = "someday" },
+		},
+		{
+			"the field `Model.Kind` has the unknown value \"shared\": choose a constant of package history",
+			func(s *backends.Spec) { s.Model.Kind = "shared" },
+		},
 		{`point "": the field `, own(history.Point{Doc: "d"})},
 		{`point "half-way": the field `, own(history.Point{Name: "half-way"})},
-		{"point \"acquired\": the field `Name` or `Doc` is empty, or another point has this name already (perhaps a point of every section)", own(history.Point{Name: history.AtAcquired, Doc: "d"})},
+		{"point \"acquired\": the field `Name` or `Doc` is empty, or another point has this name already (perhaps a point of every " +
+			"section)", own(history.Point{Name: history.AtAcquired, Doc: "d"})},
 		{`point "half-way": the field `, own(history.Point{Name: "half-way", Doc: "d"}, history.Point{Name: "half-way", Doc: "e"})},
 	} {
 		if said := added(c.change); !strings.HasPrefix(said, "catalogue: ") || !strings.Contains(said, c.want) {

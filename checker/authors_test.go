@@ -39,10 +39,23 @@ func TestClash(t *testing.T) {
 		met    bool
 		class  checker.Class
 	}{
-		"never at once": {"30ms 1 c1 invoke release lock=L grant=g1\n31ms 1 c1 ok release lock=L grant=g1\n60ms 2 c2 ok acquire lock=L grant=g2 lease=b sent=59ms ttl=50ms deadline=109ms\n70ms 2 c2 invoke work lock=L grant=g2\n71ms 2 c2 ok work lock=L grant=g2", false, ""},
-		"a lease over":  {"60ms 2 c2 ok acquire lock=L grant=g2 lease=b sent=59ms ttl=50ms deadline=109ms\n70ms 1 c1 invoke work lock=L grant=g1\n71ms 1 c1 ok work lock=L grant=g1\n80ms 2 c2 invoke work lock=L grant=g2\n81ms 2 c2 ok work lock=L grant=g2", true, checker.Inherent},
-		"both valid":    {"30ms 2 c2 ok acquire lock=L grant=g2 lease=b sent=29ms ttl=50ms deadline=79ms\n35ms 1 c1 invoke work lock=L grant=g1\n36ms 1 c1 ok work lock=L grant=g1\n40ms 2 c2 invoke work lock=L grant=g2\n41ms 2 c2 ok work lock=L grant=g2", true, checker.Defect},
-		"not granted":   {"60ms 2 c2 fail acquire lock=L grant=g2 error=busy\n70ms 1 c1 invoke work lock=L grant=g1\n71ms 1 c1 ok work lock=L grant=g1", false, ""},
+		"never at once": {"30ms 1 c1 invoke release lock=L grant=g1\n31ms 1 c1 ok release lock=L grant=g1\n60ms 2 c2 ok acquire " +
+			"lock=L grant=g2 lease=b sent=59ms ttl=50ms deadline=109ms\n70ms 2 c2 invoke work lock=L grant=g2\n71ms 2 c2 ok work lock=L " +
+			"grant=g2", false, ""},
+		"a lease over": {
+			"60ms 2 c2 ok acquire lock=L grant=g2 lease=b sent=59ms ttl=50ms deadline=109ms\n70ms 1 c1 invoke work " +
+				"lock=L grant=g1\n71ms 1 c1 ok work lock=L grant=g1\n80ms 2 c2 invoke work lock=L grant=g2\n" +
+				"81ms 2 c2 ok work lock=L grant=g2",
+			true, checker.Inherent,
+		},
+		"both valid": {
+			"30ms 2 c2 ok acquire lock=L grant=g2 lease=b sent=29ms ttl=50ms deadline=79ms\n35ms 1 c1 invoke work " +
+				"lock=L grant=g1\n36ms 1 c1 ok work lock=L grant=g1\n40ms 2 c2 invoke work lock=L grant=g2\n" +
+				"41ms 2 c2 ok work lock=L grant=g2",
+			true, checker.Defect,
+		},
+		"not granted": {"60ms 2 c2 fail acquire lock=L grant=g2 error=busy\n70ms 1 c1 invoke work lock=L grant=g1\n71ms 1 c1 ok " +
+			"work lock=L grant=g1", false, ""},
 	} {
 		in, a, b := meeting(t, "", tc.events)
 		c, met := causes.Of(in).Clash(a, b)

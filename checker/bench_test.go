@@ -32,7 +32,10 @@ func sectionsOf(n, updates int) *history.History {
 		client := fmt.Sprintf("c%d", lock+1)
 		grant := fmt.Sprintf("%s-%d", client, s)
 		op := func(typ history.Type, f string) history.Event {
-			return history.Event{Process: history.Process{N: int64(lock + 1)}, Client: client, Type: typ, F: f, Lock: client, Grant: grant, Token: history.Some(int64(s + 1))}
+			return history.Event{
+				Process: history.Process{N: int64(lock + 1)}, Client: client, Type: typ, F: f, Lock: client, Grant: grant,
+				Token: history.Some(int64(s + 1)),
+			}
 		}
 		l.add(client, op(history.Invoke, history.FAcquire))
 		e := op(history.OK, history.FAcquire)
@@ -86,7 +89,8 @@ func BenchmarkLongSection(b *testing.B) {
 
 // sweeps are the checks that are one pass each: all but those that ask Porcupine.
 var sweeps = []string{
-	checker.Assumptions, checker.Coverage, checker.MutualExclusion, checker.FencingTokens, checker.LossNotice, checker.Ownership, checker.Liveness,
+	checker.Assumptions, checker.Coverage, checker.MutualExclusion, checker.FencingTokens, checker.LossNotice, checker.Ownership,
+	checker.Liveness,
 }
 
 // The sweeps judge a million events. The aim: under a second beside the decoding, in
@@ -152,7 +156,10 @@ func benchJudge(b *testing.B, h *history.History) {
 			b.Fatal(err)
 		}
 		r := checker.Judge(in, checks.Default())
-		for _, check := range []string{checker.Assumptions, checker.MutualExclusion, checker.LockLinearizability, checker.DataFenced, checker.FencingTokens, checker.Ownership} {
+		for _, check := range []string{
+			checker.Assumptions, checker.MutualExclusion, checker.LockLinearizability, checker.DataFenced,
+			checker.FencingTokens, checker.Ownership,
+		} {
 			if c := r.Checks[check]; c.Verdict != checker.Pass || (c.Reason != "" && check != checker.Liveness) {
 				b.Fatal(check, checkertest.Answer(c))
 			}

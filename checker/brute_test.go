@@ -72,7 +72,10 @@ func (b *brute) addGrant(i int, g gridGrant) {
 		b.ops = append(b.ops, bruteOp{kind: lin.Acquire, grant: i, from: g.sent, to: g.ok, leaseFrom: g.sent})
 	case b.run.model.Kind != history.ModelReentrant:
 		// Unknown: its lease cannot be known, so it may expire at any time.
-		b.ops = append(b.ops, bruteOp{kind: lin.Acquire, grant: i, from: g.invoke, to: history.Forever, optional: true, leaseFrom: longAgo})
+		b.ops = append(b.ops, bruteOp{
+			kind: lin.Acquire, grant: i, from: g.invoke, to: history.Forever, optional: true,
+			leaseFrom: longAgo,
+		})
 	}
 	for _, c := range g.renews {
 		if g.outcome == history.OK || b.run.model.Kind != history.ModelReentrant {

@@ -37,8 +37,10 @@ func TestThreeTimesOfACause(t *testing.T) {
 		want  [3]int64
 		text  string
 	}{
-		"an old record":                 {``, [3]int64{100e6, 900e6, 1200e6}, "fault #1: failover-kill on redis-1, active from 0.100 s to 1.200 s, effect observed at 0.900 s (redis-1 died)"},
-		"it struck before the overlap":  {`"began_ns":450000000,`, [3]int64{450e6, 900e6, 1200e6}, "fault #1: failover-kill on redis-1, active from 0.450 s to 1.200 s, effect observed at 0.900 s (redis-1 died)"},
+		"an old record": {``, [3]int64{100e6, 900e6, 1200e6}, "fault #1: failover-kill on redis-1, active from 0.100 " +
+			"s to 1.200 s, effect observed at 0.900 s (redis-1 died)"},
+		"it struck before the overlap": {`"began_ns":450000000,`, [3]int64{450e6, 900e6, 1200e6}, "fault #1: failover-kill on " +
+			"redis-1, active from 0.450 s to 1.200 s, effect observed at 0.900 s (redis-1 died)"},
 		"it struck only after it began": {`"began_ns":700000000,`, [3]int64{}, "no fault in the record explains this"},
 	} {
 		r := checker.Judge(checkertest.InputOf(t, fmt.Sprintf(lostAt, tc.began)), checks.Default())

@@ -20,7 +20,8 @@ func ReadResults(path string) (*Results, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if r.Schema > ResultsSchema {
-		return nil, fmt.Errorf("%s has schema version %d, but this lockstorm reads only versions up to %d: use a newer lockstorm", path, r.Schema, ResultsSchema)
+		return nil, fmt.Errorf("%s has schema version %d, but this lockstorm reads only versions up to %d: use a newer lockstorm", path,
+			r.Schema, ResultsSchema)
 	}
 	return &r, nil
 }
@@ -45,7 +46,8 @@ func Compare(before, after *Results) (differs []string) {
 		case old.Verdict != now.Verdict:
 			add("the verdict of the check %s was %s and is now %s", name, old.Verdict, now.Verdict)
 		case !slices.Equal(old.rules(), now.rules()):
-			add("the violated rules of the check %s were %s and are now %s", name, cmp.Or(strings.Join(old.rules(), ", "), "none"), cmp.Or(strings.Join(now.rules(), ", "), "none"))
+			add("the violated rules of the check %s were %s and are now %s", name, cmp.Or(strings.Join(old.rules(), ", "), "none"),
+				cmp.Or(strings.Join(now.rules(), ", "), "none"))
 		}
 	}
 	for _, name := range before.Order {

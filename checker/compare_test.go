@@ -45,7 +45,8 @@ func TestCompare(t *testing.T) {
 	}
 	before := &Results{Verdict: Pass, Checks: map[string]Result{"x": pass}, Order: []string{"x"}}
 	after := &Results{Verdict: Fail, Checks: map[string]Result{"y": failed("a")}, Order: []string{"y"}}
-	want := []string{"the verdict of the run was pass and is now fail", "the check y is in the new results, but not in the earlier results", "the check x is in the earlier results, but not in the new results"}
+	want := []string{"the verdict of the run was pass and is now fail", "the check y is in the new results, but not in the " +
+		"earlier results", "the check x is in the earlier results, but not in the new results"}
 	if got := Compare(before, after); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

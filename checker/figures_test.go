@@ -38,7 +38,8 @@ func TestLeads(t *testing.T) {
 			var b strings.Builder
 			for _, name := range r.Order {
 				for _, f := range r.Checks[name].Findings {
-					fmt.Fprintf(&b, "%s %s %v: %d overwritten, %d lost; %s\n", name, f.Rule, f.Grants, f.Overwritten, f.Lost, cmp.Or(f.Lead, "no lead"))
+					fmt.Fprintf(&b, "%s %s %v: %d overwritten, %d lost; %s\n", name, f.Rule, f.Grants, f.Overwritten, f.Lost,
+						cmp.Or(f.Lead, "no lead"))
 				}
 			}
 			return b.String()

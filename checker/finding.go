@@ -69,7 +69,10 @@ func (f *Finding) Cost(l facts.Loss) { f.Lost, f.Overwritten = l.Lost, l.Overwri
 
 // Claim is what a finding of a check claims, for its proof.
 func (f *Finding) Claim(check string) proof.Claim {
-	return proof.Claim{Check: check, Rule: f.Rule, Class: string(f.Class), Reason: string(f.Reason), Grants: f.Grants, From: f.From, To: f.To}
+	return proof.Claim{
+		Check: check, Rule: f.Rule, Class: string(f.Class), Reason: string(f.Reason), Grants: f.Grants, From: f.From,
+		To: f.To,
+	}
 }
 
 // Reason says what the class of a finding turns on, for programs.
@@ -84,18 +87,19 @@ const (
 	ReasonDeadlineUnknown   Reason = "deadline-unknown"   // a deadline is not on record
 	ReasonConnectionOver    Reason = "connection-over"    // the connection that held one grant may have ended
 	ReasonConnectionUnknown Reason = "connection-unknown" // it ended, and nothing on record says when
-	ReasonOwnFence          Reason = "own-fence"          // the condition or transaction under which the data is written did not hold
-	ReasonNotOver           Reason = "not-over"           // granted although another grant was not over
-	ReasonGoneEarly         Reason = "gone-early"         // the store denied a grant before its lease ran out
-	ReasonNotOwner          Reason = "not-owner"          // released by somebody who no longer held it
-	ReasonRenewedLate       Reason = "renewed-late"       // renewed after somebody else was granted
-	ReasonAppliedLate       Reason = "applied-late"       // sent inside its own hold, applied after it
-	ReasonNoOverlap         Reason = "no-overlap"         // its grants never met: suspect the record
-	ReasonNotGranted        Reason = "not-granted"        // under a grant that nobody was given
-	ReasonUsedAfterRelease  Reason = "used-after-release" // its client wrote after its own release: suspect the client
-	ReasonTogether          Reason = "together"           // its grants may be held at once: suspect the workload
-	ReasonNeverReleased     Reason = "never-released"     // a grant that nobody gave back stands in the way
-	ReasonRenewedShort      Reason = "renewed-short"      // a renewal asked for less than the time to live
+	// the condition or transaction under which the data is written did not hold
+	ReasonOwnFence         Reason = "own-fence"
+	ReasonNotOver          Reason = "not-over"           // granted although another grant was not over
+	ReasonGoneEarly        Reason = "gone-early"         // the store denied a grant before its lease ran out
+	ReasonNotOwner         Reason = "not-owner"          // released by somebody who no longer held it
+	ReasonRenewedLate      Reason = "renewed-late"       // renewed after somebody else was granted
+	ReasonAppliedLate      Reason = "applied-late"       // sent inside its own hold, applied after it
+	ReasonNoOverlap        Reason = "no-overlap"         // its grants never met: suspect the record
+	ReasonNotGranted       Reason = "not-granted"        // under a grant that nobody was given
+	ReasonUsedAfterRelease Reason = "used-after-release" // its client wrote after its own release: suspect the client
+	ReasonTogether         Reason = "together"           // its grants may be held at once: suspect the workload
+	ReasonNeverReleased    Reason = "never-released"     // a grant that nobody gave back stands in the way
+	ReasonRenewedShort     Reason = "renewed-short"      // a renewal asked for less than the time to live
 )
 
 // CauseKind says what kind of thing the cause of a finding is, for programs.
@@ -181,7 +185,10 @@ func Joined(a, b []string) string {
 
 // OfRecord is a finding about the record itself, which nobody can judge by it. The event may be nil.
 func OfRecord(rule, message string, e *history.Event) Finding {
-	f := Finding{Rule: rule, Class: NoClass, Cause: "an error in the record", CauseKind: CauseRecord, Gating: true, Doubtful: true, Message: message, Events: []int64{}}
+	f := Finding{
+		Rule: rule, Class: NoClass, Cause: "an error in the record", CauseKind: CauseRecord, Gating: true, Doubtful: true,
+		Message: message, Events: []int64{},
+	}
 	if e != nil {
 		f.Events, f.From, f.To = []int64{e.Index}, e.Time, e.Time
 	}

@@ -141,9 +141,13 @@ func (d dice) grant(r *gridRun, client int) gridGrant {
 func (r gridRun) input(t testing.TB) *checker.Input {
 	h := &history.History{Sources: []string{"grid"}}
 	add := func(e history.Event) { h.Events = append(h.Events, e) }
-	add(history.Event{F: history.FRun, Type: history.Info, Process: history.Process{Name: "controller"}, Value: history.ValueOf(history.Run{
-		Schema: 1, Model: r.model, Ends: r.ends, TTL: r.ttl, Tolerance: r.tolerance, Discipline: r.discipline, Fencing: history.FencingOff,
-	})})
+	add(history.Event{
+		F: history.FRun, Type: history.Info, Process: history.Process{Name: "controller"},
+		Value: history.ValueOf(history.Run{
+			Schema: 1, Model: r.model, Ends: r.ends, TTL: r.ttl, Tolerance: r.tolerance, Discipline: r.discipline,
+			Fencing: history.FencingOff,
+		}),
+	})
 	for client, s := range r.sessions {
 		s.write(client, r, add)
 	}
@@ -151,7 +155,10 @@ func (r gridRun) input(t testing.TB) *checker.Input {
 		g.write(i, r, add)
 	}
 	for client, at := range r.kills {
-		add(history.Event{Time: at, Process: history.Process{Name: "nemesis"}, Type: history.Info, F: history.FKill, Party: "nemesis", Client: gridClient(client)})
+		add(history.Event{
+			Time: at, Process: history.Process{Name: "nemesis"}, Type: history.Info, F: history.FKill, Party: "nemesis",
+			Client: gridClient(client),
+		})
 	}
 	slices.SortStableFunc(h.Events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
 	in, err := checker.NewInput(h)
@@ -199,7 +206,10 @@ func (c *gridCall) write(proc int, r gridRun, e history.Event, add func(history.
 
 func (g gridGrant) write(i int, r gridRun, add func(history.Event)) {
 	client := gridClient(g.client)
-	e := history.Event{Party: client, Client: client, Lock: "L", Grant: fmt.Sprintf("g%d", i), Owner: fmt.Sprintf("%s/%d", client, g.owner)}
+	e := history.Event{
+		Party: client, Client: client, Lock: "L", Grant: fmt.Sprintf("g%d", i),
+		Owner: fmt.Sprintf("%s/%d", client, g.owner),
+	}
 	e.Lease = e.Grant
 	if r.model.Session {
 		e.Lease = "s" + client
@@ -227,7 +237,10 @@ func (g gridGrant) write(i int, r gridRun, add func(history.Event)) {
 		c.write(10*i+1+k, r, e, add)
 	}
 	if g.lost > 0 {
-		add(history.Event{Time: g.lost, Process: history.Process{Name: client}, Type: history.Info, F: history.FLost, Party: client, Client: client, Grant: e.Grant, Lease: e.Lease})
+		add(history.Event{
+			Time: g.lost, Process: history.Process{Name: client}, Type: history.Info, F: history.FLost, Party: client,
+			Client: client, Grant: e.Grant, Lease: e.Lease,
+		})
 	}
 	for k, u := range g.uses {
 		add(op(5+k, history.FWork, history.Invoke, u))
@@ -241,7 +254,8 @@ func (g gridGrant) write(i int, r gridRun, add func(history.Event)) {
 }
 
 func describeGrid(in *checker.Input) string {
-	text := fmt.Sprintf("%+v, ends %s, ttl %d, tolerance %d, %s\n", in.Run.Model, in.Run.Ends, in.Run.TTL, in.Run.Tolerance, in.Run.Discipline)
+	text := fmt.Sprintf("%+v, ends %s, ttl %d, tolerance %d, %s\n", in.Run.Model, in.Run.Ends, in.Run.TTL, in.Run.Tolerance,
+		in.Run.Discipline)
 	for i := range in.Events[1:] {
 		e := in.Events[i+1]
 		text += string(e.AppendJSON(nil, false)) + "\n"

@@ -135,7 +135,8 @@ func (r *Results) distrust(in *Input) {
 		case sound.Verdict == Unknown && sound.Code != CodeNoEnd:
 			c.Verdict, c.Code, c.Reason = Unknown, CodeUnsound, "the record is not valid: see the check \"assumptions\""
 		case in.End == nil && c.Verdict == Pass:
-			c.Verdict, c.Code, c.Reason = Unknown, CodeNoEnd, "the run was interrupted, so the history has no end event; the recorded part shows no violation"
+			c.Verdict, c.Code, c.Reason = Unknown, CodeNoEnd, "the run was interrupted, so the history has no end event; the recorded "+
+				"part shows no violation"
 		}
 		r.Checks[name] = c
 	}

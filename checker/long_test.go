@@ -26,7 +26,8 @@ func TestOneLock(t *testing.T) {
 	}
 }
 
-// A section with so many requests that they are looked up is judged as short ones are. (In which time, BenchmarkLongSection says.)
+// A section with so many requests that they are looked up is judged as short ones are. (In which time, BenchmarkLongSection
+// says.)
 func TestLongSection(t *testing.T) {
 	in, err := checker.NewInput(sectionsOf(6000, 10*64))
 	if err != nil {

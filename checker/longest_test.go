@@ -37,7 +37,8 @@ func TestTheLongestOverlapsAreListed(t *testing.T) {
 	}
 	lengths[3], lengths[len(lengths)-1] = 40, 50
 	r := checker.Judge(checkertest.InputOf(t, pairs(lengths)), checks.Default()).Checks[checker.MutualExclusion]
-	if len(r.Findings) != checker.MaxFindings || r.Figures["violations"] != int64(len(lengths)) || r.Figures["overlap_max_ns"] != 50e6 {
+	if len(r.Findings) != checker.MaxFindings || r.Figures["violations"] != int64(len(lengths)) ||
+		r.Figures["overlap_max_ns"] != 50e6 {
 		t.Errorf("%d findings, figures %v", len(r.Findings), r.Figures)
 	}
 	listed := map[int64]int{}

@@ -40,7 +40,8 @@ func (c *modelClient) enter(then func()) {
 func (c *modelClient) lease(sent int64) history.Event {
 	ttl := c.m.ttl
 	return history.Event{
-		Client: c.name, Lease: c.session, Sent: history.Some(sent * 1000), TTL: history.Some(ttl * 1000), Deadline: history.Some((sent + ttl) * 1000),
+		Client: c.name, Lease: c.session, Sent: history.Some(sent * 1000), TTL: history.Some(ttl * 1000),
+		Deadline: history.Some((sent + ttl) * 1000),
 	}
 }
 
@@ -55,7 +56,10 @@ func (c *modelClient) keep(session string) {
 		return
 	}
 	s.procs++
-	e := history.Event{Process: history.Process{N: 900_000 + s.procs}, Type: history.Invoke, F: history.FRenew, Client: c.name, Lease: session}
+	e := history.Event{
+		Process: history.Process{N: 900_000 + s.procs}, Type: history.Invoke, F: history.FRenew, Client: c.name,
+		Lease: session,
+	}
 	s.log(c.name, e)
 	sent := s.now
 	s.at(s.net(), func() {

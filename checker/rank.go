@@ -85,8 +85,9 @@ const (
 // depths are those of the rules; other rules are of the rest.
 var depths = map[string]int{
 	"foreign-release": depthFreed, "release-of-none": depthFreed, "short-renewal": depthFreed, "deadlocked": depthFreed,
-	"double-grant": depthTwice, "lost-lease": depthTwice, "revived-lease": depthTwice, "overlap": depthTwice, "late-notice": depthTwice,
-	"duplicate": depthTwice, "regress": depthTwice,
+	"double-grant": depthTwice, "lost-lease": depthTwice, "revived-lease": depthTwice, "overlap": depthTwice,
+	"late-notice": depthTwice,
+	"duplicate":   depthTwice, "regress": depthTwice,
 	"lost-update": depthData, "late-write": depthData, "split-section": depthData,
 	"no-token": depthData, "stale-accepted": depthData, "equal-token": depthData, "refused-valid": depthData,
 	"done-twice": depthData, "stock-off": depthData,

@@ -59,7 +59,10 @@ func TestCodesAndKinds(t *testing.T) {
 		}
 		return d.Expected
 	})
-	for _, code := range []checker.Code{checker.CodeNoTokens, checker.CodeUnsound, checker.CodeNoEnd, checker.CodeNotHit, checker.CodeNoFinal, checker.CodeDoubtful} {
+	for _, code := range []checker.Code{
+		checker.CodeNoTokens, checker.CodeUnsound, checker.CodeNoEnd, checker.CodeNotHit,
+		checker.CodeNoFinal, checker.CodeDoubtful,
+	} {
 		if !codes[code] {
 			t.Errorf("no fixture has the code %s", code)
 		}
@@ -78,7 +81,10 @@ func TestOwnCheck(t *testing.T) {
 			return "", ""
 		},
 		Run: func(in *checker.Input) checker.Result {
-			r := checker.Conclude("count", []checker.Finding{{Rule: "too-many", Class: checker.NoClass, Gating: true, Message: fmt.Sprint(len(in.Grants)), Events: []int64{}}}, 1)
+			r := checker.Conclude("count", []checker.Finding{{
+				Rule: "too-many", Class: checker.NoClass, Gating: true,
+				Message: fmt.Sprint(len(in.Grants)), Events: []int64{},
+			}}, 1)
 			r.Figures = checker.Figures{"own_grants": int64(len(in.Grants))}
 			r.Proof = checker.NewProof(in.Hold(in.Grants[0]))
 			return r
@@ -86,7 +92,8 @@ func TestOwnCheck(t *testing.T) {
 	}
 	checks := checks.Default()
 	checks.Add(own)
-	const grant = "0ms 1 c1 invoke acquire lock=L grant=a\n1ms 1 c1 ok acquire lock=L grant=a\n2ms 1 c1 invoke release lock=L grant=a\n3ms 1 c1 ok release lock=L grant=a\nend\n"
+	const grant = "0ms 1 c1 invoke acquire lock=L grant=a\n1ms 1 c1 ok acquire lock=L grant=a\n2ms 1 c1 invoke release lock=L " +
+		"grant=a\n3ms 1 c1 ok release lock=L grant=a\nend\n"
 	r := checker.Judge(checkertest.InputOf(t, "run\n"+grant), checks)
 	if c := r.Checks["own"]; c.Verdict != checker.Fail || !c.Required || r.Verdict != checker.Fail || r.Stats["own_grants"] != 1 {
 		t.Errorf("%s, required %v, figure %d: the run is %s", c.Verdict, c.Required, r.Stats["own_grants"], r.Verdict)
@@ -95,7 +102,8 @@ func TestOwnCheck(t *testing.T) {
 	if err := r.Checks["own"].ProofInto(&hold); err != nil || hold.Empty() {
 		t.Errorf("%v, %v", hold, err)
 	}
-	if c := checker.Judge(checkertest.InputOf(t, "run\nend\n"), checks).Checks["own"]; c.Verdict != checker.Skipped || c.Code != "no-grants" {
+	if c := checker.Judge(checkertest.InputOf(t, "run\nend\n"), checks).Checks["own"]; c.Verdict != checker.Skipped ||
+		c.Code != "no-grants" {
 		t.Errorf("%s, code %q", c.Verdict, c.Code)
 	}
 }

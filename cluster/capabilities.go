@@ -111,7 +111,8 @@ type (
 )
 
 // ErrNotEvicted says that keys were gone before they were evicted: it may be tried again.
-var ErrNotEvicted = errors.New("the server did not evict the lock's keys, because they had already disappeared for another reason")
+var ErrNotEvicted = errors.New("the server did not evict the lock's keys, because they had already disappeared for " +
+	"another reason")
 
 // Can reports whether the servers of a recipe have a capability.
 func Can[T any](r Recipe) bool {

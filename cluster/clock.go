@@ -29,7 +29,8 @@ func (s *Server) giveClock(shim string) error {
 func (s *Server) Jump(ctx context.Context, d time.Duration) (string, error) {
 	timer, ok := As[Timer](s)
 	if s.clock == nil || !ok {
-		return "", fmt.Errorf("lockstorm cannot change the clock of %s, because the server has no clock of its own or does not report its time", s.Name())
+		return "", fmt.Errorf("lockstorm cannot change the clock of %s, because the server has no clock of its own or does not "+
+			"report its time", s.Name())
 	}
 	offset, err := s.clock.Jump(d)
 	if err != nil {
@@ -51,7 +52,8 @@ func (s *Server) showsJump(ctx context.Context, timer Timer, d, offset time.Dura
 			return "", fmt.Errorf("cannot read the clock of %s: %w", s.Name(), err)
 		}
 		if ahead := time.Until(now); (ahead - offset).Abs() < min(clockClose, d.Abs()/4) {
-			return fmt.Sprintf("the clock of %s jumped by %v; it now differs from the host's clock by %v", s.Name(), d, ahead.Round(time.Millisecond)), nil
+			return fmt.Sprintf("the clock of %s jumped by %v; it now differs from the host's clock by %v", s.Name(), d,
+				ahead.Round(time.Millisecond)), nil
 		}
 		select {
 		case <-ctx.Done():

@@ -143,7 +143,8 @@ func TestJump(t *testing.T) {
 func TestJumpIsRefused(t *testing.T) {
 	b := newBench(t)
 	s := b.start(clustertest.Single()).Servers()[0]
-	if _, err := s.Jump(b.ctx, time.Hour); err == nil || err.Error() != "lockstorm cannot change the clock of store-1, because the server has no clock of its own or does not report its time" {
+	if _, err := s.Jump(b.ctx, time.Hour); err == nil || err.Error() != "lockstorm cannot change the clock of store-1, because "+
+		"the server has no clock of its own or does not report its time" {
 		t.Errorf("without a shim: %v", err)
 	}
 	shim, err := clockshim.Build(b.ctx)
@@ -157,7 +158,8 @@ func TestJumpIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Stop(b.ctx) //nolint:errcheck // a test
-	if _, err := c.Servers()[0].Jump(b.ctx, time.Hour); err == nil || err.Error() != "lockstorm cannot change the clock of mute, because the server has no clock of its own or does not report its time" {
+	if _, err := c.Servers()[0].Jump(b.ctx, time.Hour); err == nil || err.Error() != "lockstorm cannot change the clock of mute, "+
+		"because the server has no clock of its own or does not report its time" {
 		t.Errorf("without a Timer: %v", err)
 	}
 }

@@ -10,7 +10,8 @@ type NoContainers struct{}
 
 var _ Provider = NoContainers{}
 
-var errNoContainers = errors.New("this program was built without support for containers: set the field Containers of its catalogue, for example to container.Docker{} of package cluster/container")
+var errNoContainers = errors.New("this program was built without support for containers: set the field Containers of its " +
+	"catalogue, for example to container.Docker{} of package cluster/container")
 
 // Name is "container".
 func (NoContainers) Name() string { return ContainerName }

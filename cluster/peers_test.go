@@ -208,7 +208,8 @@ func TestPeersWithoutANetwork(t *testing.T) {
 	if _, err := cluster.Start(b.ctx, clustertest.Replicated(2, 0), b.p, b.dir, cluster.Options{}); err == nil {
 		t.Error("peers were started that cannot reach each other")
 	} else {
-		mustSay(t, err.Error(), "listen on the addresses through which other servers connect to server store-1: the field Options.Network is not set")
+		mustSay(t, err.Error(), "listen on the addresses through which other servers connect to server store-1: the field "+
+			"Options.Network is not set")
 	}
 	c, err := cluster.Start(b.ctx, clustertest.Single(), b.p, b.dir, cluster.Options{})
 	if err != nil {

@@ -49,7 +49,9 @@ func (p Place) PortOf(node string) (int, error) { return p.PeerPort(node, "") }
 func (p Place) PeerPort(node, name string) (int, error) {
 	port, ok := p.peers[peerPort{node, name}]
 	if !ok {
-		return 0, fmt.Errorf("this server has no address for port %[2]q of node %[1]s (port \"\" is the main port), so it cannot reach that node: check the two names, and set the field Peering of this port (if it is the main port: the field Peering of the recipe)", node, name)
+		return 0, fmt.Errorf("this server has no address for port %[2]q of node %[1]s (port \"\" is the main port), so it cannot "+
+			"reach that node: check the two names, and set the field Peering of this port (if it is the main port: the field Peering of "+
+			"the recipe)", node, name)
 	}
 	return port, nil
 }

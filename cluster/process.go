@@ -28,13 +28,15 @@ func (Process) Name() string { return ProcessName }
 func (Process) Available(t Topology) error {
 	for _, r := range t.Nodes {
 		if r.Binary == "" {
-			return fmt.Errorf("server %s of topology %s cannot run as a process of its own, only inside lockstorm: use --provider embedded", r.Name, t.Name)
+			return fmt.Errorf("server %s of topology %s cannot run as a process of its own, only inside lockstorm: use --provider "+
+				"embedded", r.Name, t.Name)
 		}
 		if _, err := r.Find(); err != nil {
 			return err
 		}
 		if r.Contained && os.Getuid() == 0 && proc.Containable() != nil {
-			return fmt.Errorf("the server %s refuses to run as root, so run lockstorm as another user (lockstorm cannot run the server as the user `nobody`, because %w)", r.Binary, proc.Containable())
+			return fmt.Errorf("the server %s refuses to run as root, so run lockstorm as another user (lockstorm cannot run the server "+
+				"as the user `nobody`, because %w)", r.Binary, proc.Containable())
 		}
 		for _, file := range r.Needs {
 			if _, err := os.Stat(file); err != nil {
@@ -213,7 +215,8 @@ func (Embedded) Name() string { return EmbeddedName }
 func (Embedded) Available(t Topology) error {
 	for _, r := range t.Nodes {
 		if r.Embedded == nil {
-			return fmt.Errorf("this program contains no embedded server for %s of topology %s: choose another --provider (docs/providers.md says how a program of your own gets embedded servers)", r.Name, t.Name)
+			return fmt.Errorf("this program contains no embedded server for %s of topology %s: choose another --provider "+
+				"(docs/providers.md says how a program of your own gets embedded servers)", r.Name, t.Name)
 		}
 	}
 	return nil

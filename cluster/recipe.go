@@ -21,7 +21,8 @@ import (
 // {{.Host}}, {{.Port}}, {{.PortNamed "PORT"}}, and where servers call each other,
 // {{.Source}} (the address to call others from), {{.PeerHost}} with {{.PortOf "NODE"}} or
 // {{.PeerPort "NODE" "PORT"}} (where to reach them), {{.Follows}} (whether it follows another), and {{.OwnAddress}}
-// (whether it has one, so that callers come from others). Files are written once: what a server makes of them stays; Fresh ones, also for an embedded server, each time.
+// (whether it has one, so that callers come from others). Files are written once: what a server makes of them stays; Fresh ones,
+// also for an embedded server, each time.
 type Recipe struct {
 	Name    string
 	Role    string            // at the start
@@ -71,7 +72,8 @@ type Recipe struct {
 	// Refusal reports whether an answer on the wire says that nothing was done; nil where
 	// nobody can tell, and then no answer can be lost on purpose.
 	Refusal func(answer []byte) bool
-	// Requests are words by which a request can be told from others on the wire: those that locks send. None: its protocol is no text.
+	// Requests are words by which a request can be told from others on the wire: those that locks send. None: its protocol is no
+	// text.
 	Requests []string
 	// Policies are the words of the store by which an Evictor drops keys, the default first.
 	Policies []string
@@ -146,7 +148,8 @@ func (t Topology) Valid() error {
 		}
 	}
 	if (t.FailOver > 0) != (t.Fleet != nil) {
-		return errors.New("only one of the fields FailOver (duration of a fail-over) and Fleet (the servers that decide on a fail-over) is set: set both fields, or neither")
+		return errors.New("only one of the fields FailOver (duration of a fail-over) and Fleet (the servers that decide on a " +
+			"fail-over) is set: set both fields, or neither")
 	}
 	return nil
 }
@@ -160,7 +163,8 @@ func (r Recipe) valid() error {
 	case r.Ready == nil:
 		return errors.New("the field `Ready` is missing: set it to a function that checks that the server answers")
 	case r.Embedded != nil && r.EmbeddedVersion == "":
-		return errors.New("the field `EmbeddedVersion` is empty: set it to the version of the embedded server, because the record must name this version")
+		return errors.New("the field `EmbeddedVersion` is empty: set it to the version of the embedded server, because the record " +
+			"must name this version")
 	}
 	return errors.Join(r.validPorts(), r.validTemplates())
 }
@@ -170,7 +174,8 @@ func (r Recipe) validPorts() error {
 	for _, p := range r.Ports {
 		switch {
 		case p.Name == "":
-			return errors.New("a port in the field Ports has no name: give it a name (only the main port needs no name, and the main port is not in this field)")
+			return errors.New("a port in the field Ports has no name: give it a name (only the main port needs no name, and the main " +
+				"port is not in this field)")
 		case seen[p.Name]:
 			return fmt.Errorf("two ports of the node are named %q", p.Name)
 		}

@@ -142,7 +142,8 @@ func (s *Server) Restart(ctx context.Context) (string, error) {
 	if after != before && moved != nil {
 		moved(after)
 	}
-	return fmt.Sprintf("%s (pid %d before the restart) has restarted as pid %d at %s, and answers again; the restart took %v", s.Name(), old, s.current().Pid(), after,
+	return fmt.Sprintf("%s (pid %d before the restart) has restarted as pid %d at %s, and answers again; the restart took %v",
+		s.Name(), old, s.current().Pid(), after,
 		time.Since(begun).Round(time.Millisecond)), nil
 }
 
@@ -312,7 +313,8 @@ func (s *Server) Promote(ctx context.Context) (string, error) {
 	defer s.op.Unlock()
 	p, ok := As[Promoter](s)
 	if !ok {
-		return "", fmt.Errorf("lockstorm cannot promote %s: this kind of server has no command that makes a replica the master", s.Name())
+		return "", fmt.Errorf("lockstorm cannot promote %s: this kind of server has no command that makes a replica the master",
+			s.Name())
 	}
 	if err := p.Promote(ctx); err != nil {
 		return "", fmt.Errorf("cannot promote %s: %w", s.Name(), err)

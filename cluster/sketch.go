@@ -12,7 +12,10 @@ import (
 func Sketch(t Topology, dir string, port int) ([]Place, int) {
 	places := make([]Place, len(t.Nodes))
 	for i, r := range t.Nodes {
-		places[i] = Place{Dir: path.Clean(dir), Host: Loopback, PeerHost: Loopback, Port: port, Ports: map[string]int{}, Source: sourceOf(i), Follows: r.Role == history.RoleReplica, peers: map[peerPort]int{}}
+		places[i] = Place{
+			Dir: path.Clean(dir), Host: Loopback, PeerHost: Loopback, Port: port, Ports: map[string]int{},
+			Source: sourceOf(i), Follows: r.Role == history.RoleReplica, peers: map[peerPort]int{},
+		}
 		port++
 		for _, p := range r.Ports {
 			places[i].Ports[p.Name] = port

@@ -34,7 +34,8 @@ func (p Process) template(ctx context.Context, r Recipe) (string, error) {
 // ownSegments runs a command in a /dev/shm of its own, which ends with it. Where the kernel does not allow that, or
 // there is no unshare, the command runs as it is.
 const ownSegments = `own="mount -t tmpfs tmpfs /dev/shm && exec unshare --map-user=$(id -u) --map-group=$(id -g) \"\$0\" \"\$@\""
-if unshare --map-root-user --mount sh -c "$own" true 2>/dev/null; then exec unshare --map-root-user --mount sh -c "$own" "$0" "$@"; fi
+if unshare --map-root-user --mount sh -c "$own" true 2>/dev/null; then
+  exec unshare --map-root-user --mount sh -c "$own" "$0" "$@"; fi
 exec "$0" "$@"`
 
 // making are the commands of a template, as processes of this host.
@@ -79,5 +80,6 @@ func (r Recipe) MakeTemplate(by string, run func(dir string) error) (string, err
 	if _, there := os.Stat(path); there == nil {
 		return path, nil // made by us, or by another run meanwhile
 	}
-	return "", errors.Join(err, fmt.Errorf("the commands that make the initial data directory of server %s did not create %s", r.Name, r.Template.Dir))
+	return "", errors.Join(err, fmt.Errorf("the commands that make the initial data directory of server %s did not create %s",
+		r.Name, r.Template.Dir))
 }

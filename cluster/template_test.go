@@ -15,7 +15,9 @@ func templated(log string) cluster.Topology {
 	t := clustertest.Single()
 	r := &t.Nodes[0]
 	r.Version = []string{"-test.list", "^$"}
-	r.Template = &cluster.Template{Dir: "data", Make: [][]string{{"sh", "-c", "mkdir data && echo made >>" + log + " && echo kept >data/file"}}}
+	r.Template = &cluster.Template{Dir: "data", Make: [][]string{
+		{"sh", "-c", "mkdir data && echo made >>" + log + " && echo kept >data/file"},
+	}}
 	return t
 }
 

@@ -22,12 +22,24 @@ func TestWrongTopologies(t *testing.T) {
 		"the field `Ready` is missing":                                         one(func(r *cluster.Recipe) { r.Ready = nil }),
 		"the field `EmbeddedVersion` is empty":                                 one(func(r *cluster.Recipe) { r.Embedded = embedded }),
 		"only one of the fields FailOver":                                      {Name: "test", Doc: "d", FailOver: time.Second},
-		"the field Prepare or Template contains an empty command":              one(func(r *cluster.Recipe) { r.Prepare = [][]string{{}} }),
-		`two ports of the node are named "peers"`:                              one(func(r *cluster.Recipe) { r.Ports = []cluster.Port{{Name: "peers"}, {Name: "peers"}} }),
-		"a port in the field Ports has no name":                                one(func(r *cluster.Recipe) { r.Ports = []cluster.Port{{}} }),
-		`"{{.Port": `:                                                          one(func(r *cluster.Recipe) { r.Args = []string{"{{.Port"} }),
-		`file conf: `:                                                          one(func(r *cluster.Recipe) { r.Files = map[string]string{"conf": "{{end}}"} }),
-		`"{{else}}": `:                                                         one(func(r *cluster.Recipe) { r.Prepare = [][]string{{"sh", "{{else}}"}} }),
+		"the field Prepare or Template contains an empty command": one(func(r *cluster.Recipe) {
+			r.Prepare = [][]string{{}}
+		}),
+		`two ports of the node are named "peers"`: one(func(r *cluster.Recipe) {
+			r.Ports = []cluster.Port{{Name: "peers"}, {Name: "peers"}}
+		}),
+		"a port in the field Ports has no name": one(func(r *cluster.Recipe) {
+			r.Ports = []cluster.Port{{}}
+		}),
+		`"{{.Port": `: one(func(r *cluster.Recipe) {
+			r.Args = []string{"{{.Port"}
+		}),
+		`file conf: `: one(func(r *cluster.Recipe) {
+			r.Files = map[string]string{"conf": "{{end}}"}
+		}),
+		`"{{else}}": `: one(func(r *cluster.Recipe) {
+			r.Prepare = [][]string{{"sh", "{{else}}"}}
+		}),
 	} {
 		if err := top.Valid(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -37,7 +49,11 @@ func TestWrongTopologies(t *testing.T) {
 			t.Errorf("the catalogue says %q, want %q", said, want)
 		}
 	}
-	for _, top := range []cluster.Topology{clustertest.Single(), clustertest.Replicated(3, 3), {Name: "local", Doc: "no server"}, ported()} {
+	for _, top := range []cluster.Topology{
+		clustertest.Single(), clustertest.Replicated(3, 3),
+		{Name: "local", Doc: "no server"},
+		ported(),
+	} {
 		if said := added(top); said != "" {
 			t.Errorf("%s: %s", top.Name, said)
 		}
@@ -81,9 +97,12 @@ func TestChooseAProvider(t *testing.T) {
 		top  cluster.Topology
 	}{
 		`unknown provider "moon": choose one of auto, process, embedded`: {"moon", real},
-		"embedded: this program contains no embedded server for store-1 of topology test-1: choose another --provider (docs/providers.md says how a program of your own gets embedded servers)": {cluster.EmbeddedName, real},
-		"process: server store-1 of topology test-1 cannot run as a process of its own, only inside lockstorm: use --provider embedded":                                                         {cluster.ProcessName, only},
-		"no-such-program is not on PATH (Debian: apt-get install no-such-package); embedded: this program contains no embedded server for store-1":                                              {cluster.Auto, missing},
+		"embedded: this program contains no embedded server for store-1 of topology test-1: choose another --provider " +
+			"(docs/providers.md says how a program of your own gets embedded servers)": {cluster.EmbeddedName, real},
+		"process: server store-1 of topology test-1 cannot run as a process of its own, only inside lockstorm: use --provider " +
+			"embedded": {cluster.ProcessName, only},
+		"no-such-program is not on PATH (Debian: apt-get install no-such-package); embedded: this program contains no embedded " +
+			"server for store-1": {cluster.Auto, missing},
 	} {
 		if _, err := cluster.Choose(c.name, c.top, providers); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

@@ -25,8 +25,8 @@ type program struct {
 	changed    time.Time
 }
 
-// VersionLine is the first line that the binary prints of its version. A program that has not changed is asked once: a JVM takes a
-// second to say it, and a suite asks for every run.
+// VersionLine is the first line that the binary prints of its version. A program that has not changed is asked once: a JVM takes
+// a second to say it, and a suite asks for every run.
 func (r Recipe) VersionLine(ctx context.Context) (string, error) {
 	path, err := r.Find()
 	if err != nil {
@@ -59,7 +59,8 @@ func (r Recipe) askVersion(ctx context.Context, path string) (string, error) {
 		return "", ctx.Err()
 	}
 	if asking.Err() != nil {
-		return "", fmt.Errorf("the command %s %s, which prints the server's version, did not end within %v: check whether %s is the right program", r.Binary, strings.Join(r.Version, " "), versionTimeout, path)
+		return "", fmt.Errorf("the command %s %s, which prints the server's version, did not end within %v: check whether %s is the "+
+			"right program", r.Binary, strings.Join(r.Version, " "), versionTimeout, path)
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s %s: %w", r.Binary, strings.Join(r.Version, " "), err)

@@ -15,7 +15,8 @@ func ParseChoices(words []string, own ...string) (Choices, error) {
 	for _, w := range words {
 		name, ref, ok := strings.Cut(w, "=")
 		if !ok || ref == "" {
-			return nil, fmt.Errorf("image %q: write NAME=REF (NAME is an image that `lockstorm doctor` lists, and REF is the image to use in its place)", w)
+			return nil, fmt.Errorf("image %q: write NAME=REF (NAME is an image that `lockstorm doctor` lists, and REF is the image to "+
+				"use in its place)", w)
 		}
 		if _, err := Find(name); err != nil && !slices.Contains(own, name) {
 			return nil, fmt.Errorf("image %q: %w", w, err)

@@ -17,7 +17,8 @@ func TestParseChoices(t *testing.T) {
 			t.Errorf("%s: %v", word, err)
 		}
 	}
-	if _, err := ParseChoices([]string{"redis=a", "redis=b"}); err == nil || !strings.Contains(err.Error(), "two images are given for redis (a and b)") {
+	if _, err := ParseChoices([]string{"redis=a", "redis=b"}); err == nil ||
+		!strings.Contains(err.Error(), "two images are given for redis (a and b)") {
 		t.Errorf("two of one: %v", err)
 	}
 }

@@ -62,5 +62,6 @@ func (i Image) Dockerfile() []byte {
 
 // Built is the name of the image that its Dockerfile makes, in this version.
 func (i Image) Built() string {
-	return fmt.Sprintf("localhost/lockstorm-%s:%x", i.Name, sha256.Sum256(i.Dockerfile()))[:len("localhost/lockstorm-:")+len(i.Name)+12]
+	return fmt.Sprintf("localhost/lockstorm-%s:%x", i.Name, sha256.Sum256(i.Dockerfile()))[:len("localhost/lockstorm-:")+len(
+		i.Name)+12]
 }

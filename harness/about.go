@@ -40,7 +40,8 @@ func (j *Judged) about(dir string) reports.Context {
 	return c
 }
 
-// onDisk is a topology like that of the run, but for that its servers keep their data on disk; empty where the run's do, or there is none.
+// onDisk is a topology like that of the run, but for that its servers keep their data on disk; empty where the run's do, or there
+// is none.
 func (j *Judged) onDisk(b backends.Spec) string {
 	of, err := j.topologies.Get(j.Results.Topology)
 	if err != nil || !of.Volatile {
@@ -68,12 +69,16 @@ func Trail(dir string) []reports.Link {
 	}
 	cell := filepath.ToSlash(filepath.Dir(full[at+len("/runs/"):]))
 	up := strings.Repeat("../", strings.Count(cell, "/")+3)
-	links := []reports.Link{{Text: "suite " + filepath.Base(full[:at]), Href: up + "index.html"}, {Text: cell, Href: up + "index.html#" + cell}}
+	links := []reports.Link{
+		{Text: "suite " + filepath.Base(full[:at]), Href: up + "index.html"},
+		{Text: cell, Href: up + "index.html#" + cell},
+	}
 	others, err := filepath.Glob(filepath.Join(filepath.Dir(full), "seed-*"))
 	if err != nil {
 		return links // a name that is no pattern: no neighbours
 	}
-	slices.SortFunc(others, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }) // seed-10 is after seed-2
+	// seed-10 is after seed-2
+	slices.SortFunc(others, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 	for _, other := range others {
 		if name := filepath.Base(other); name != seed {
 			links = append(links, reports.Link{Text: name, Href: "../" + name + "/" + ReportFile})

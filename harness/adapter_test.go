@@ -40,7 +40,10 @@ func TestLockThatAsksForProcesses(t *testing.T) {
 // and is not found to violate anything.
 func TestAdapterBreaks(t *testing.T) {
 	t.Parallel()
-	for way, want := range map[string]string{"noise": "is not a JSON message", "dies": "ended by itself: exit status 9", "forks": "the limit is 200"} {
+	for way, want := range map[string]string{
+		"noise": "is not a JSON message", "dies": "ended by itself: exit status 9",
+		"forks": "the limit is 200",
+	} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			cfg := shortConfig(t, "exec:cmd=testdata/breaks.py")
@@ -70,7 +73,8 @@ func TestAdapterLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if faults := recordOf(t, out.Dir).Faults; len(faults) == 0 || !faults[0].Effective() || !strings.Contains(faults[0].Proof, " and 3 more: all ") {
+	if faults := recordOf(t, out.Dir).Faults; len(faults) == 0 || !faults[0].Effective() ||
+		!strings.Contains(faults[0].Proof, " and 3 more: all ") {
 		t.Errorf("faults %+v", faults) // the adapter, and two that it has started
 	}
 	nothingSleeps(t, seconds)
@@ -115,7 +119,8 @@ func victimMain() {
 		return
 	}
 	cfg := Defaults()
-	cfg.Backend, cfg.Arguments, cfg.Out, cfg.Seed = "exec:cmd=testdata/breaks.py", []string{"leaves", seconds}, os.Getenv(envVictimOut), 11
+	cfg.Backend, cfg.Arguments, cfg.Out, cfg.Seed = "exec:cmd=testdata/breaks.py", []string{"leaves", seconds},
+		os.Getenv(envVictimOut), 11
 	cfg.Nemesis, cfg.Clients, cfg.Time = []string{"client-pause:at=before-write,for=1m"}, 3, 3*time.Minute
 	_, err := Run(context.Background(), testCatalogue(), cfg, &Progress{Note: func(text string) { fmt.Println(text) }})
 	fmt.Println(err)
@@ -155,7 +160,8 @@ func sleeping(t *testing.T, seconds string) (all []string) {
 func TestArgumentsAreRefused(t *testing.T) {
 	cfg := shortConfig(t, "none")
 	cfg.Arguments = []string{"word"}
-	if _, err := Resolve(testCatalogue(), cfg); err == nil || !strings.Contains(err.Error(), `takes no arguments, and "word" is not a flag`) {
+	if _, err := Resolve(testCatalogue(), cfg); err == nil ||
+		!strings.Contains(err.Error(), `takes no arguments, and "word" is not a flag`) {
 		t.Errorf("%v", err)
 	}
 	line := "--backend exec:cmd=x --time 2s -- a --b"

@@ -68,8 +68,10 @@ func section(b *testing.B, backend string, c *cluster.Cluster, recorded, links b
 		Gate: workloads.Open{}, Rand: rnd(2), OnLogError: func(err error) { b.Error(err) },
 	})
 	locker, err := spec.Open(context.Background(), backends.Env{
-		Run: fmt.Sprintf("bench-%v", recorded), Client: "c1", Nodes: []cluster.Ref{{Name: node.Name()}}, Dial: book.Dial, TTL: time.Minute,
-		Retry: time.Millisecond, Timeout: 5 * time.Second, Now: clock.Now, Rand: rnd(1), Values: spec.Defaults(), Session: client.Session(),
+		Run: fmt.Sprintf("bench-%v", recorded), Client: "c1", Nodes: []cluster.Ref{{Name: node.Name()}}, Dial: book.Dial,
+		TTL:   time.Minute,
+		Retry: time.Millisecond, Timeout: 5 * time.Second, Now: clock.Now, Rand: rnd(1), Values: spec.Defaults(),
+		Session: client.Session(),
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -79,7 +81,9 @@ func section(b *testing.B, backend string, c *cluster.Cluster, recorded, links b
 			b.Error(err)
 		}
 	})
-	reg := &register.Client{Timeout: 5 * time.Second, Dial: func(ctx context.Context) (net.Conn, error) { return book.Dial(ctx, history.PartyRegister) }}
+	reg := &register.Client{Timeout: 5 * time.Second, Dial: func(ctx context.Context) (net.Conn, error) {
+		return book.Dial(ctx, history.PartyRegister)
+	}}
 	client.Use(locker, workloads.RegisterResource("c1", reg))
 	values, err := catalog.Parse("counter", "hold=0s,think=0s,try=0", workloads.Params())
 	if err != nil {

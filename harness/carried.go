@@ -13,7 +13,10 @@ import (
 
 // carried waits for the nth message of a client from now on, to a server or from one, and keeps it on its way.
 func (s *session) carried(ctx context.Context, a nemesis.Arm) (*nemesis.Hit, error) {
-	c := &carriage{s: s, nth: max(a.Nth, 1), point: a.Point, text: bytes.ToLower([]byte(a.Message)), seen: map[string]int{}, asked: map[any]bool{}, hit: make(chan *nemesis.Hit, 1)}
+	c := &carriage{
+		s: s, nth: max(a.Nth, 1), point: a.Point, text: bytes.ToLower([]byte(a.Message)), seen: map[string]int{},
+		asked: map[any]bool{}, hit: make(chan *nemesis.Hit, 1),
+	}
 	stop := s.net.Watch(link.Watch{
 		Of: func(p link.Pair) bool {
 			return p.To != history.PartyRegister && (len(a.Clients) == 0 || slices.Contains(a.Clients, p.From))
@@ -38,8 +41,8 @@ func (s *session) carried(ctx context.Context, a nemesis.Arm) (*nemesis.Hit, err
 	return nil, ctx.Err()
 }
 
-// carriage counts the messages of each client: requests, or answers. The first one that is the nth stands; all others go on. With a text only
-// requests that contain it count, or the first answer after each of them on its connection.
+// carriage counts the messages of each client: requests, or answers. The first one that is the nth stands; all others go on. With
+// a text only requests that contain it count, or the first answer after each of them on its connection.
 type carriage struct {
 	s     *session
 	nth   int
@@ -85,7 +88,8 @@ func hasWord(data, text []byte) bool {
 			return false
 		}
 		begin, end := from+i, from+i+len(text)
-		if (begin == 0 || !inWord(data[begin-1]) || !inWord(text[0])) && (end == len(data) || !inWord(data[end]) || !inWord(text[len(text)-1])) {
+		if (begin == 0 || !inWord(data[begin-1]) || !inWord(text[0])) &&
+			(end == len(data) || !inWord(data[end]) || !inWord(text[len(text)-1])) {
 			return true
 		}
 		from = begin + 1

@@ -10,7 +10,8 @@ import (
 // A word counts as a word: part of a longer one is another.
 func TestHasWord(t *testing.T) {
 	for data, want := range map[string]bool{
-		"*5\r\n$3\r\nset\r\n$1\r\nl": true, "client setinfo": false, "asset": false, "reset set": true, "set": true, "": false, "se": false, "set_2": false, "{set}": true,
+		"*5\r\n$3\r\nset\r\n$1\r\nl": true, "client setinfo": false, "asset": false, "reset set": true, "set": true, "": false,
+		"se": false, "set_2": false, "{set}": true,
 	} {
 		if got := hasWord([]byte(data), []byte("set")); got != want {
 			t.Errorf("%q: %v", data, got)

@@ -45,7 +45,8 @@ func WorkerMain(cat *Catalogue) {
 	case childWarden:
 		err = wardenMain(cat)
 	default:
-		err = fmt.Errorf("the environment variable %s=%q is for lockstorm's own child processes, and its value is unknown: unset this variable", envChild, os.Getenv(envChild))
+		err = fmt.Errorf("the environment variable %s=%q is for lockstorm's own child processes, and its value is unknown: unset "+
+			"this variable", envChild, os.Getenv(envChild))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "lockstorm:", err)
@@ -57,8 +58,9 @@ func WorkerMain(cat *Catalogue) {
 // noProc is no directory.
 const noProc = "/nonexistent"
 
-// childCommand is our own binary in another part. When testcontainers is loaded, it looks at every process of the host for its parent: with 200
-// processes that takes two fifths of a client's start. A child needs no containers, and finds no processes until its own code begins.
+// childCommand is our own binary in another part. When testcontainers is loaded, it looks at every process of the host for its
+// parent: with 200 processes that takes two fifths of a client's start. A child needs no containers, and finds no processes until
+// its own code begins.
 func childCommand(part string, env ...string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {

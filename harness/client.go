@@ -169,7 +169,8 @@ func (s *session) startClient(ctx context.Context) (*client, error) {
 	c := &client{
 		collected: make(chan control.Message, 1),
 		Process:   p, name: name, index: index, errPath: errPath, ch: ours, tail: s.tail, onHit: s.points.reached, onFail: s.giveUp,
-		out: control.NewOutbox(ours, control.SendLimit), ready: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
+		out: control.NewOutbox(ours, control.SendLimit), ready: make(chan struct{}), done: make(chan struct{}),
+		ended: make(chan struct{}),
 	}
 	go c.listen()
 	cfg, cfgErr := s.workerConfig(name, index)

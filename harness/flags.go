@@ -27,7 +27,8 @@ func (c *Config) Bind(f *pflag.FlagSet) {
 	f.StringSliceVar(&c.Require, "require", c.Require, "checks that can fail the run; +NAME adds one (see: list checks)")
 }
 
-// BindSetting makes flags of where the lock is tried and how its clients use it: what a search of many runs leaves as it was given.
+// BindSetting makes flags of where the lock is tried and how its clients use it: what a search of many runs leaves as it was
+// given.
 func (c *Config) BindSetting(f *pflag.FlagSet) {
 	f.StringVar(&c.Topology, "topology", c.Topology, "the set of servers (see: list topologies; default: the lock's first)")
 	f.StringVar(&c.Provider, "provider", c.Provider, "how servers are started: "+strings.Join(ProviderNames(), ", "))
@@ -36,7 +37,8 @@ func (c *Config) BindSetting(f *pflag.FlagSet) {
 	f.StringSliceVar(&c.Servers, "servers", c.Servers, "NODE=HOST:PORT,...: existing servers (with --provider external)")
 	f.StringVar(&c.Fencing, "fencing", c.Fencing, "which data clients write: on (with a fence), off (without), both")
 	f.StringVar(&c.Register, "register", c.Register, "store for the protected data (default: lockstorm's own; see: list registers)")
-	f.StringVar(&c.Discipline, "discipline", c.Discipline, "when clients stop using a lost lock: obey, told, trusting (docs/glossary.md)")
+	f.StringVar(&c.Discipline, "discipline", c.Discipline, "when clients stop using a lost lock: obey, told, trusting "+
+		"(docs/glossary.md)")
 	f.DurationVar(&c.TTL, "ttl", c.TTL, "time to live of leases (default: the topology's, else 1s)")
 }
 

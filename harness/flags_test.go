@@ -9,8 +9,10 @@ import (
 func TestLinesThereAndBack(t *testing.T) {
 	for _, line := range []string{
 		"--backend redis-lua",
-		"--backend redlock --topology redis-five-aof --provider process --clients 3 --nemesis client-pause:at=before-write,for=2ttl --nemesis flap " +
-			"--workload counter:fence=at-least --fencing on --discipline trusting --ttl 3s --locks 4 --time 4s --require liveness,ownership --seed 7",
+		"--backend redlock --topology redis-five-aof --provider process --clients 3 --nemesis client-pause:at=before-write,for=2ttl " +
+			"--nemesis flap " +
+			"--workload counter:fence=at-least --fencing on --discipline trusting --ttl 3s --locks 4 --time 4s --require " +
+			"liveness,ownership --seed 7",
 	} {
 		c, err := ParseLine(line)
 		if err != nil {

@@ -92,18 +92,21 @@ func besideLogs(dir string, h *history.History) string {
 	var differ []string
 	for _, party := range slices.Sorted(maps.Keys(had)) {
 		if has[party] != had[party] {
-			differ = append(differ, fmt.Sprintf("%s has %d events in the history, but %d events in the logs", party, has[party], had[party]))
+			differ = append(differ, fmt.Sprintf("%s has %d events in the history, but %d events in the logs", party, has[party],
+				had[party]))
 		}
 	}
 	switch {
 	case len(differ) == 0 && !logs.Whole():
 		return ""
 	case !logs.Whole():
-		return fmt.Sprintf("%s and the logs in %s/ disagree (%s). lockstorm cannot rebuild the history from the logs, because the logs are incomplete", history.File, history.LogDir, strings.Join(differ, "; "))
+		return fmt.Sprintf("%s and the logs in %s/ disagree (%s). lockstorm cannot rebuild the history from the logs, because the "+
+			"logs are incomplete", history.File, history.LogDir, strings.Join(differ, "; "))
 	case len(differ) == 0:
 		differ = []string{"some lines have different contents"}
 	}
-	return fmt.Sprintf("%s and the logs in %s/ disagree (%s). The logs are complete: to rebuild the history from the logs, remove %s, and run `lockstorm check` on the directory",
+	return fmt.Sprintf("%s and the logs in %s/ disagree (%s). The logs are complete: to rebuild the history from the logs, remove "+
+		"%s, and run `lockstorm check` on the directory",
 		history.File, history.LogDir, strings.Join(differ, "; "), filepath.Join(dir, history.File))
 }
 
@@ -130,7 +133,10 @@ func judge(cat *Catalogue, h *history.History) (*Judged, error) {
 	if err != nil {
 		return nil, usage(fmt.Errorf("%s: %w", h.Sources[0], err))
 	}
-	j := &Judged{Results: checker.Judge(in, cat.Checks), Record: in.Record, renderers: cat.Renderers, backends: cat.Backends, topologies: cat.Topologies}
+	j := &Judged{
+		Results: checker.Judge(in, cat.Checks), Record: in.Record, renderers: cat.Renderers, backends: cat.Backends,
+		topologies: cat.Topologies,
+	}
 	prove(j.Results, j.Record)
 	return j, nil
 }

@@ -122,7 +122,8 @@ func TestNothingStaysOfTheKilled(t *testing.T) {
 		t.Errorf("%d descriptors after 10 kills, %d after 3000", before, now)
 	}
 	if len(l.clients)+len(l.tail.files)+len(l.tail.holding["L1"]) > 0 || len(l.tail.granted) != 1 || l.failures() != nil {
-		t.Errorf("what is left: %d clients, %d logs, %d holds, %d locks, %v", len(l.clients), len(l.tail.files), len(l.tail.holding["L1"]), len(l.tail.granted), l.failures())
+		t.Errorf("what is left: %d clients, %d logs, %d holds, %d locks, %v", len(l.clients), len(l.tail.files),
+			len(l.tail.holding["L1"]), len(l.tail.granted), l.failures())
 	}
 	if seen := l.tail.count(); seen.Grants != 3000 || seen.Overlaps != 0 {
 		t.Errorf("seen: %+v", seen)

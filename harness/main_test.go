@@ -79,7 +79,9 @@ func startTopology(t testing.TB, name, provider string) *cluster.Cluster {
 // startServers is startTopology for one that a test has changed.
 func startServers(t testing.TB, top cluster.Topology, provider string) *cluster.Cluster {
 	t.Helper()
-	return servertest.Start(t, top, provider, func(s *proc.Starter) []cluster.Provider { return plainCatalogue().Providers(Means{Starter: s}) })
+	return servertest.Start(t, top, provider, func(s *proc.Starter) []cluster.Provider {
+		return plainCatalogue().Providers(Means{Starter: s})
+	})
 }
 
 // shortConfig is a run of a few seconds.

@@ -120,12 +120,14 @@ func (l *flockLease) Release(context.Context) error {
 func modelWorkloads() []workloads.Spec {
 	return []workloads.Spec{
 		{
-			Name: "readers", Doc: "most acquires are those of readers", Params: workloads.Params(), Models: []string{history.ModelReadWrite},
-			New: func(s workloads.Settings) workloads.Workload { return &readers{s} },
+			Name: "readers", Doc: "most acquires are those of readers", Params: workloads.Params(),
+			Models: []string{history.ModelReadWrite},
+			New:    func(s workloads.Settings) workloads.Workload { return &readers{s} },
 		},
 		{
-			Name: "twice", Doc: "acquires what it holds, and releases both", Params: workloads.Params(), Models: []string{history.ModelReentrant},
-			New: func(s workloads.Settings) workloads.Workload { return &twice{s} },
+			Name: "twice", Doc: "acquires what it holds, and releases both", Params: workloads.Params(),
+			Models: []string{history.ModelReentrant},
+			New:    func(s workloads.Settings) workloads.Workload { return &twice{s} },
 		},
 	}
 }
@@ -211,7 +213,8 @@ func overlapping(rec *history.Record) bool {
 func TestAWorkloadOfAnotherModelIsRefused(t *testing.T) {
 	cfg := shortConfig(t, "flock-reentrant")
 	cfg.Workload = "readers"
-	if _, err := Resolve(testCatalogue(), cfg); err == nil || err.Error() != "workload readers needs a lock of model read-write, but the model of backend flock-reentrant is reentrant" {
+	if _, err := Resolve(testCatalogue(), cfg); err == nil || err.Error() != "workload readers needs a lock of model read-write, "+
+		"but the model of backend flock-reentrant is reentrant" {
 		t.Errorf("error %v", err)
 	}
 }

@@ -62,7 +62,8 @@ func (o *outages) ask(ctx context.Context, now func() int64, n *cluster.Server) 
 			failed++
 		case silent > int64(outageLimit):
 			o.mu.Lock()
-			o.lost = append(o.lost, fmt.Errorf("%w: the server %s stopped answering at %s of the run: %w", errOutage, n.Name(), checker.Seconds(answered), err))
+			o.lost = append(o.lost, fmt.Errorf("%w: the server %s stopped answering at %s of the run: %w", errOutage, n.Name(),
+				checker.Seconds(answered), err))
 			o.mu.Unlock()
 			o.cancel()
 			return

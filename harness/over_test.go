@@ -71,7 +71,8 @@ func TestAClientThatOutlivesItsKill(t *testing.T) {
 	if err := judgeInto(out, testCatalogue(), cfg.Out); err != nil {
 		t.Fatal(err)
 	}
-	if notes := strings.Join(out.Results.Notes, "\n"); out.ExitCode() != ExitUnknown || !strings.Contains(notes, "c1") || !strings.Contains(notes, proc.ErrAlive.Error()) {
+	if notes := strings.Join(out.Results.Notes, "\n"); out.ExitCode() != ExitUnknown || !strings.Contains(notes, "c1") ||
+		!strings.Contains(notes, proc.ErrAlive.Error()) {
 		t.Errorf("exit %d, notes:\n%s", out.ExitCode(), notes)
 	}
 	h, err := history.ReadFile(filepath.Join(cfg.Out, history.File))
@@ -130,7 +131,8 @@ func TestARunIsCut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if notes := strings.Join(out.Results.Notes, "\n"); out.ExitCode() != want || !errors.Is(out.Trouble, errCut) || !strings.Contains(notes, errCut.Error()) {
+			if notes := strings.Join(out.Results.Notes, "\n"); out.ExitCode() != want || !errors.Is(out.Trouble, errCut) ||
+				!strings.Contains(notes, errCut.Error()) {
 				t.Errorf("exit %d, want %d; trouble: %v; notes:\n%s", out.ExitCode(), want, out.Trouble, notes)
 			}
 			if took := time.Since(final); !final.IsZero() && took > stopLimit {

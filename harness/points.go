@@ -122,7 +122,10 @@ func (p *lookout) reached(c *client, m control.Message) {
 		letGo()
 		return
 	}
-	hit := &nemesis.Hit{Client: c, Point: m.Point, Lock: m.Lock, Grant: m.Grant, Lease: m.Lease, Connection: m.Connection, Nodes: m.Nodes, Go: letGo}
+	hit := &nemesis.Hit{
+		Client: c, Point: m.Point, Lock: m.Lock, Grant: m.Grant, Lease: m.Lease, Connection: m.Connection,
+		Nodes: m.Nodes, Go: letGo,
+	}
 	if m.Deadline != nil {
 		hit.Deadline = history.Some(*m.Deadline)
 	}

@@ -16,13 +16,16 @@ import (
 // reach has a client say that it stands at the point of an arm.
 func reach(t *testing.T, end *control.Channel, arm control.Message) {
 	t.Helper()
-	if err := end.Send(control.Message{Op: control.Reached, ID: arm.ID, Point: "acquired", Lock: "L1", Grant: "g", Deadline: new(int64)}); err != nil {
+	if err := end.Send(control.Message{
+		Op: control.Reached, ID: arm.ID, Point: "acquired", Lock: "L1", Grant: "g",
+		Deadline: new(int64),
+	}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// The first client that comes is struck, and stays until it is let go, once; whoever comes then goes on at once, and all hear that
-// it is over.
+// The first client that comes is struck, and stays until it is let go, once; whoever comes then goes on at once, and all hear
+// that it is over.
 func TestTheFirstIsStruck(t *testing.T) {
 	l := newLab(t)
 	ends := map[string]*control.Channel{}
@@ -31,14 +34,18 @@ func TestTheFirstIsStruck(t *testing.T) {
 	}
 	got := make(chan *nemesis.Hit, 1)
 	go func() {
-		hit, err := l.points.await(t.Context(), nemesis.Arm{Point: "acquired", Clients: []string{"c1", "c2"}, GrantedBy: nemesis.AllNodes})
+		hit, err := l.points.await(t.Context(), nemesis.Arm{
+			Point: "acquired", Clients: []string{"c1", "c2"},
+			GrantedBy: nemesis.AllNodes,
+		})
 		if err != nil {
 			t.Error(err)
 		}
 		got <- hit
 	}()
 	arm := hear(t, ends["c1"])
-	if second := hear(t, ends["c2"]); arm.Op != control.Arm || second.ID != arm.ID || arm.Nth != 1 || arm.GrantedBy != nemesis.AllNodes {
+	if second := hear(t, ends["c2"]); arm.Op != control.Arm || second.ID != arm.ID || arm.Nth != 1 ||
+		arm.GrantedBy != nemesis.AllNodes {
 		t.Fatalf("they hear %+v and %+v", arm, second)
 	}
 	reach(t, ends["c2"], arm)

@@ -101,7 +101,8 @@ func (r *resolved) imagesFor() (err error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.images)) {
 		if !r.topology.Any(func(n cluster.Recipe) bool { return n.Image == name }) {
-			return fmt.Errorf("--image %s=%s: no server of topology %s uses this image: leave out this --image", name, r.images[name], r.Topology)
+			return fmt.Errorf("--image %s=%s: no server of topology %s uses this image: leave out this --image", name, r.images[name],
+				r.Topology)
 		}
 	}
 	return nil
@@ -170,7 +171,9 @@ func (s *session) moveIn(ctx context.Context) error {
 			return fmt.Errorf("cannot check whether server %s already has keys with this run's name: %w", name, err)
 		}
 		if len(found) > 0 {
-			return fmt.Errorf("server %s already has keys with this run's name (number of keys: %d; for example %s). The keys may belong to another program, so lockstorm changed nothing. Start the run again: each run has a new name", name, len(found), found[0])
+			return fmt.Errorf("server %s already has keys with this run's name (number of keys: %d; for example %s). The keys may "+
+				"belong to another program, so lockstorm changed nothing. Start the run again: each run has a new name", name, len(found),
+				found[0])
 		}
 	}
 	return nil
@@ -183,7 +186,8 @@ func (s *session) moveOut(ctx context.Context) error {
 	var errs []error
 	for name, t := range s.tenants() {
 		if _, err := t.Clear(ctx, s.runID()); err != nil {
-			errs = append(errs, fmt.Errorf("lockstorm could not delete all keys of this run: keys with %s in their names may remain on %s: %w", s.runID(), name, err))
+			errs = append(errs, fmt.Errorf("lockstorm could not delete all keys of this run: keys with %s in their names may remain "+
+				"on %s: %w", s.runID(), name, err))
 		}
 	}
 	return errors.Join(errs...)

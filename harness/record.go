@@ -18,7 +18,8 @@ func (t *Trial) run(provider string, started time.Time) history.Run {
 		StallLimit:    r.tolerance().Nanoseconds(), // from there on lateness counts
 		LivenessBound: r.livenessBound(t.Plan).Nanoseconds(),
 		Recovery:      r.topology.Recovery.Nanoseconds(),
-		Ends:          r.backend.Ends, Renews: r.backend.Renews, NoClock: r.backend.NoClock, Signals: r.backend.SignalKinds(), Tokens: r.backend.Tokens, Resource: len(r.registers) > 0, OwnFence: r.backend.Settles, Fair: r.backend.Fair,
+		Ends:          r.backend.Ends, Renews: r.backend.Renews, NoClock: r.backend.NoClock, Signals: r.backend.SignalKinds(),
+		Tokens: r.backend.Tokens, Resource: len(r.registers) > 0, OwnFence: r.backend.Settles, Fair: r.backend.Fair,
 		Required: r.Require, Started: started, Versions: t.Versions, Command: t.Config.Command,
 		Registers: map[string]int64{},
 	}
@@ -41,7 +42,10 @@ func (t *Trial) run(provider string, started time.Time) history.Run {
 		if q.Family == "" {
 			continue
 		}
-		run.RequestedFaults = append(run.RequestedFaults, history.RequestedFault{Spec: q.Spec, Family: q.Family, Skipped: q.Skipped, Without: q.Without})
+		run.RequestedFaults = append(run.RequestedFaults, history.RequestedFault{
+			Spec: q.Spec, Family: q.Family, Skipped: q.Skipped,
+			Without: q.Without,
+		})
 		run.ClientFaults = run.ClientFaults || q.Draws(history.FamilyClient, r.cat.Nemeses)
 	}
 	return run

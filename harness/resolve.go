@@ -45,7 +45,10 @@ type resolved struct {
 // what was left open: this is where a seed is drawn.
 func complete(cat *Catalogue, cfg Config) (*resolved, error) {
 	r := &resolved{Config: cfg, cat: cat}
-	for _, step := range []func() error{r.words, r.names, r.numbers, r.combination, r.imagesFor, r.networkFor, r.serversFor, r.chooseProvider} {
+	for _, step := range []func() error{
+		r.words, r.names, r.numbers, r.combination, r.imagesFor, r.networkFor, r.serversFor,
+		r.chooseProvider,
+	} {
 		if err := step(); err != nil {
 			return nil, asUsage(err)
 		}
@@ -157,7 +160,8 @@ func (r *resolved) workloadSettings() (err error) {
 	for i, reg := range r.registers {
 		twice := slices.ContainsFunc(r.registers[:i], func(o workloads.Register) bool { return o.Name == reg.Name })
 		if reg.Name == "" || twice {
-			return fmt.Errorf("workload %s defines the register %q twice or without a name: each register (a value that clients write) needs a unique name", r.workload.Name, reg.Name)
+			return fmt.Errorf("workload %s defines the register %q twice or without a name: each register (a value that clients write) "+
+				"needs a unique name", r.workload.Name, reg.Name)
 		}
 	}
 	return nil
@@ -177,10 +181,12 @@ func (r *resolved) combination() error {
 			strings.Join(r.workload.Models, " or "), r.Backend, kind)
 	}
 	if r.workload.Tries && r.backend.NoTry {
-		return fmt.Errorf("workload %s tries to acquire without waiting, but backend %s supports only an acquire that waits: choose another workload or backend", r.workload.Name, r.Backend)
+		return fmt.Errorf("workload %s tries to acquire without waiting, but backend %s supports only an acquire that waits: choose "+
+			"another workload or backend", r.workload.Name, r.Backend)
 	}
 	if r.workload.Model != "" && kind != history.ModelExclusive && kind != r.workload.Model {
-		return fmt.Errorf("workload %s needs a lock of model %s, but the model of backend %s is %s", r.workload.Name, r.workload.Model, r.Backend, kind)
+		return fmt.Errorf("workload %s needs a lock of model %s, but the model of backend %s is %s", r.workload.Name, r.workload.Model,
+			r.Backend, kind)
 	}
 	if r.Discipline == history.Told && len(r.backend.Signals) == 0 {
 		return fmt.Errorf("--discipline told: backend %s does not tell its users when a lock is lost: choose the discipline %s or %s",
@@ -193,7 +199,8 @@ func (r *resolved) combination() error {
 		return err
 	}
 	if r.Fencing == history.FencingOn && !r.workload.Fenced {
-		return fmt.Errorf("--fencing on: workload %s uses no data, so there is nothing to fence: choose another workload, or leave out --fencing", r.workload.Name)
+		return fmt.Errorf("--fencing on: workload %s uses no data, so there is nothing to fence: choose another workload, or leave "+
+			"out --fencing", r.workload.Name)
 	}
 	if err := r.register(); err != nil {
 		return err
@@ -204,21 +211,24 @@ func (r *resolved) combination() error {
 // register finds the store that the registers are in, if any.
 func (r *resolved) register() error {
 	if r.Register != "" && r.backend.Settles {
-		return fmt.Errorf("--register %s: backend %s writes the protected data in its own transaction, so no other store is possible: leave out --register", r.Register, r.Backend)
+		return fmt.Errorf("--register %s: backend %s writes the protected data in its own transaction, so no other store is "+
+			"possible: leave out --register", r.Register, r.Backend)
 	}
 	r.Register = cmp.Or(r.Register, r.backend.Register)
 	if r.Register == "" || len(r.registers) == 0 {
 		return nil
 	}
 	if r.cat.Registers == nil {
-		return fmt.Errorf("--register %s: this program contains no registers (stores of the protected data): leave out --register", r.Register)
+		return fmt.Errorf("--register %s: this program contains no registers (stores of the protected data): leave out --register",
+			r.Register)
 	}
 	reg, err := r.cat.Registers.Get(r.Register)
 	if err != nil {
 		return fmt.Errorf("--register: %w", err)
 	}
 	if !slices.Contains(reg.Topologies, r.Topology) {
-		return fmt.Errorf("--register %s needs topology %s, but this run uses topology %s", r.Register, strings.Join(reg.Topologies, " or "), r.Topology)
+		return fmt.Errorf("--register %s needs topology %s, but this run uses topology %s", r.Register,
+			strings.Join(reg.Topologies, " or "), r.Topology)
 	}
 	r.store = &reg
 	return nil
@@ -242,7 +252,8 @@ func (r *resolved) calls() error {
 				can = append(can, b.Name)
 			}
 		}
-		return fmt.Errorf("workload %s needs the call %q, but backend %s does not support this call (backends with the call: %s)", r.Workload, call, r.Backend, strings.Join(can, ", "))
+		return fmt.Errorf("workload %s needs the call %q, but backend %s does not support this call (backends with the call: %s)",
+			r.Workload, call, r.Backend, strings.Join(can, ", "))
 	}
 	return nil
 }
@@ -319,7 +330,8 @@ func (r *resolved) refusedPlan(err error) error {
 	if provides[cluster.Timer](r.topology) {
 		in.Setting.NoClock = ""
 	}
-	if _, elsewhere := nemesis.NewPlan(r.cat.Nemeses, in); elsewhere != nil || r.Provider == cluster.EmbeddedName || r.Provider == cluster.ExternalName {
+	if _, elsewhere := nemesis.NewPlan(r.cat.Nemeses, in); elsewhere != nil || r.Provider == cluster.EmbeddedName ||
+		r.Provider == cluster.ExternalName {
 		return usage(err)
 	}
 	if _, missing := cluster.Choose(cluster.ProcessName, r.topology, r.cat.Providers(Means{})); missing != nil {

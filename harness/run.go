@@ -203,7 +203,8 @@ func (s *session) awaitDone(bound context.Context, clients []*client) {
 		case <-said.C:
 			deadline, _ := bound.Deadline()
 			if left := time.Until(deadline).Round(time.Second); left > 0 {
-				s.progress.note(fmt.Sprintf("recovery test: at most %d clients have not acquired every lock yet (time left: %v)", len(clients)-i, left))
+				s.progress.note(fmt.Sprintf("recovery test: at most %d clients have not acquired every lock yet (time left: %v)",
+					len(clients)-i, left))
 			}
 		}
 	}

@@ -117,7 +117,8 @@ func TestTiedPause(t *testing.T) {
 		t.Fatalf("%d faults", len(rec.Faults))
 	}
 	f := rec.Faults[0]
-	if !f.Effective() || !slices.Equal(f.Clients, []string{"c2"}) || f.Point != "before-write" || f.HealEnd == nil || !strings.Contains(f.Proof, "threads stopped") {
+	if !f.Effective() || !slices.Equal(f.Clients, []string{"c2"}) || f.Point != "before-write" || f.HealEnd == nil ||
+		!strings.Contains(f.Proof, "threads stopped") {
 		t.Fatalf("fault %+v", f.Fault)
 	}
 	if length := f.HealEnd.Time - f.Effect.Time; length < int64(cfg.TTL) {
@@ -136,14 +137,16 @@ func TestPauseAtAMessage(t *testing.T) {
 			t.Parallel()
 			cfg := shortConfig(t, "redis-lua")
 			cfg.Time = 8 * time.Second // on a busy host c2 takes its time to send three messages
-			cfg.Nemesis = []string{"client-pause:at=" + point + ",clients=c2,nth=3,every=10s", "server-pause:for=100ms,at=" + point + ",nth=2,every=10s"}
+			cfg.Nemesis = []string{"client-pause:at=" + point + ",clients=c2,nth=3,every=10s", "server-pause:for=100ms,at=" + point +
+				",nth=2,every=10s"}
 			out := mustRun(t, cfg)
 			rec := recordOf(t, cfg.Out)
 			if len(rec.Faults) != 2 {
 				t.Fatalf("%d faults", len(rec.Faults))
 			}
 			for _, f := range rec.Faults {
-				if !f.Effective() || f.Point != point || f.By == "" || f.HealEnd == nil || (f.Fault.Fault == "client-pause") != (slices.Equal(f.Clients, []string{"c2"}) && f.By == "c2") {
+				if !f.Effective() || f.Point != point || f.By == "" || f.HealEnd == nil ||
+					(f.Fault.Fault == "client-pause") != (slices.Equal(f.Clients, []string{"c2"}) && f.By == "c2") {
 					t.Errorf("fault %+v; %s; %d grants", f.Fault, out.Results.Checks[checker.Coverage].Reason, len(rec.Grants))
 					for _, g := range rec.Grants {
 						t.Log(g.Client, g.From())
@@ -178,7 +181,8 @@ func TestPauseAtARequestByName(t *testing.T) {
 func pausedDuring(t *testing.T, point, word string) bool {
 	cfg := shortConfig(t, "redis-lua")
 	cfg.Time = 8 * time.Second // see above
-	cfg.Nemesis = []string{"client-pause:at=" + point + ",message=" + word + ",clients=c2,every=10s", "server-pause:at=" + point + ",message=nonsense,for=100ms,every=10s"}
+	cfg.Nemesis = []string{"client-pause:at=" + point + ",message=" + word + ",clients=c2,every=10s", "server-pause:at=" + point +
+		",message=nonsense,for=100ms,every=10s"}
 	mustRun(t, cfg)
 	rec := recordOf(t, cfg.Out)
 	if len(rec.Faults) != 2 {
@@ -216,7 +220,10 @@ func TestFaultsTiedToEachOther(t *testing.T) {
 	t.Parallel()
 	cfg := shortConfig(t, "redis-lua")
 	cfg.Time, cfg.TTL = 8*time.Second, time.Second
-	cfg.Nemesis = []string{"client-pause:at=before-write,clients=c1,for=4ttl,until=granted,every=10s", "packet-delay:at=before-write,for=1ttl,every=10s,while=1"}
+	cfg.Nemesis = []string{
+		"client-pause:at=before-write,clients=c1,for=4ttl,until=granted,every=10s",
+		"packet-delay:at=before-write,for=1ttl,every=10s,while=1",
+	}
 	out := mustRun(t, cfg)
 	rec := recordOf(t, cfg.Out)
 	if len(rec.Faults) != 2 {
@@ -233,7 +240,8 @@ func TestFaultsTiedToEachOther(t *testing.T) {
 		t.Error("nobody was granted the lock while c1 was paused")
 	}
 	if delay.Effective() && (delay.Effect.Time < pause.Effect.Time || delay.Invoke.Time > pause.HealEnd.Time) {
-		t.Errorf("the delay was injected at %v and took effect at %v, the pause lasted from %v to %v", delay.Invoke.Time, delay.Effect.Time, pause.Effect.Time, pause.HealEnd.Time)
+		t.Errorf("the delay was injected at %v and took effect at %v, the pause lasted from %v to %v", delay.Invoke.Time,
+			delay.Effect.Time, pause.Effect.Time, pause.HealEnd.Time)
 	}
 	if c := out.Results.Checks[checker.Coverage]; strings.Contains(c.Reason, "ended earlier than planned") {
 		t.Errorf("coverage: %s", c.Reason)
@@ -256,15 +264,27 @@ func TestConfigErrors(t *testing.T) {
 		"discipline": {func(c *Config) { c.Discipline = "brave" }, "choose one of told, obey, trusting"},
 		"ttl":        {func(c *Config) { c.TTL = time.Millisecond }, "too short"},
 		"clients":    {func(c *Config) { c.Clients = 0 }, "choose from 1 to"},
-		"no fence":   {func(c *Config) { c.Require = []string{"data-fenced"} }, "--require data-fenced: backend redis-lua issues no fencing tokens"},
-		"require":    {func(c *Config) { c.Require = []string{"beauty"} }, `unknown check "beauty"`},
-		"a message":  {func(c *Config) { c.Nemesis = []string{"client-stall:at=request"} }, "at=request makes the fault"},
-		"no message": {func(c *Config) { c.Backend, c.Nemesis = "file-flock", []string{"client-pause:at=reply"} }, "at=reply: this run has no such point"},
-		"not active": {func(c *Config) { c.Nemesis = []string{"server-restart", "client-pause:while=1"} }, "while=1: the fault server-restart has no duration"},
-		"no earlier": {func(c *Config) { c.Nemesis = []string{"client-pause:while=1"} }, "while=1: give the number of an earlier fault in the same command"},
-		"until":      {func(c *Config) { c.Nemesis = []string{"client-pause:until=never"} }, "until=never does not exist: choose until=granted, or leave out until="},
-		"no server":  {func(c *Config) { c.Backend, c.Nemesis = "file-flock", []string{"server-restart"} }, "the fault server-restart cannot work in this run"},
-		"provider":   {func(c *Config) { c.Provider = "cloud" }, "choose one of auto, process, container, embedded, external"},
+		"no fence": {func(c *Config) { c.Require = []string{"data-fenced"} }, "--require data-fenced: backend redis-lua issues no " +
+			"fencing tokens"},
+		"require":   {func(c *Config) { c.Require = []string{"beauty"} }, `unknown check "beauty"`},
+		"a message": {func(c *Config) { c.Nemesis = []string{"client-stall:at=request"} }, "at=request makes the fault"},
+		"no message": {
+			func(c *Config) { c.Backend, c.Nemesis = "file-flock", []string{"client-pause:at=reply"} },
+			"at=reply: this run has no such point",
+		},
+		"not active": {
+			func(c *Config) { c.Nemesis = []string{"server-restart", "client-pause:while=1"} },
+			"while=1: the fault server-restart has no duration",
+		},
+		"no earlier": {func(c *Config) { c.Nemesis = []string{"client-pause:while=1"} }, "while=1: give the number of an earlier " +
+			"fault in the same command"},
+		"until": {func(c *Config) { c.Nemesis = []string{"client-pause:until=never"} }, "until=never does not exist: choose " +
+			"until=granted, or leave out until="},
+		"no server": {
+			func(c *Config) { c.Backend, c.Nemesis = "file-flock", []string{"server-restart"} },
+			"the fault server-restart cannot work in this run",
+		},
+		"provider": {func(c *Config) { c.Provider = "cloud" }, "choose one of auto, process, container, embedded, external"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -321,7 +341,8 @@ func TestServerDiesByItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out.Trouble == nil || !strings.Contains(out.Trouble.Error(), "server redis-1 is down") || out.Results.Verdict != checker.Unknown {
+	if out.Trouble == nil || !strings.Contains(out.Trouble.Error(), "server redis-1 is down") ||
+		out.Results.Verdict != checker.Unknown {
 		t.Errorf("trouble %v, verdict %s", out.Trouble, out.Results.Verdict)
 	}
 }
@@ -352,7 +373,9 @@ func shutdown(t *testing.T, log string) {
 func TestRenderers(t *testing.T) {
 	t.Parallel()
 	cat := plainCatalogue()
-	cat.Renderers = append(cat.Renderers, Renderer{File: "own.txt", Write: func(w io.Writer, r *checker.Results, rec *history.Record) error {
+	cat.Renderers = append(cat.Renderers, Renderer{File: "own.txt", Write: func(w io.Writer, r *checker.Results,
+		rec *history.Record,
+	) error {
 		_, err := fmt.Fprintf(w, "%s, %d grants\n", r.Verdict, len(rec.Grants))
 		return err
 	}})

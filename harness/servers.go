@@ -53,7 +53,8 @@ func StartServers(ctx context.Context, cat *Catalogue, b backends.Spec, topology
 	}
 	s := &Servers{Provider: p.Name(), Addrs: map[string]string{}, stop: stop}
 	for _, n := range c.Servers() {
-		s.Nodes, s.Addrs[n.Name()] = append(s.Nodes, cluster.Ref{Name: n.Name(), Role: n.Recipe().Role, Announced: n.Announced()}), n.Addr()
+		s.Nodes, s.Addrs[n.Name()] = append(s.Nodes, cluster.Ref{Name: n.Name(), Role: n.Recipe().Role, Announced: n.Announced()}),
+			n.Addr()
 	}
 	return s, nil
 }

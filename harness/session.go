@@ -58,7 +58,8 @@ type session struct {
 
 func newSession(t *Trial, dir string, p *Progress) *session {
 	s := &session{
-		r: t.r, trial: t, plan: t.Plan, dir: dir, progress: p, clock: history.NewClock(), starter: proc.NewStarter(), workers: proc.NewNicer(clientNice), net: link.New(), tail: newTail(!t.r.backend.Model.Shares()),
+		r: t.r, trial: t, plan: t.Plan, dir: dir, progress: p, clock: history.NewClock(), starter: proc.NewStarter(),
+		workers: proc.NewNicer(clientNice), net: link.New(), tail: newTail(!t.r.backend.Model.Shares()),
 		limits: cmp.Or(t.limits, endLimits),
 	}
 	s.hopeless, s.giveUp = context.WithCancel(context.Background())
@@ -178,20 +179,23 @@ func (s *session) reach(client, to, direct string, kind nemesis.Links) (string, 
 
 func (s *session) workerConfig(name string, index int64) (control.Config, error) {
 	cfg := control.Config{
-		Head: s.run, Client: name, Index: index, Seed: s.r.Seed, RunID: s.runID(), ClockBase: s.clock.Base(), StallsAt: s.run.StallLimit,
-		LogPath: filepath.Join(s.dir, history.LogDir, name+".jsonl"), Dir: filepath.Join(s.dir, nodesDir),
+		Head: s.run, Client: name, Index: index, Seed: s.r.Seed, RunID: s.runID(), ClockBase: s.clock.Base(),
+		StallsAt: s.run.StallLimit,
+		LogPath:  filepath.Join(s.dir, history.LogDir, name+".jsonl"), Dir: filepath.Join(s.dir, nodesDir),
 		Backend: control.Choice{Name: s.r.backend.Name, Values: s.r.values}, TTL: s.run.TTL, Addrs: map[string]string{},
 		Retry: (s.r.crowd() * retryLimit(s.r.TTL)).Nanoseconds(), Timeout: requestTimeout(s.r.TTL).Nanoseconds(),
 		Workload: control.Choice{Name: s.r.workload.Name, Values: s.r.settings.Values}, Locks: s.r.locks, Clients: s.r.Clients,
 		Registers: s.r.registerNames(), Fencing: s.r.Fencing, NoTokens: !s.r.backend.Tokens,
-		Trusting: s.r.Discipline == history.Trusting, OnlyTold: !s.run.ByDeadline(), AsksMethod: s.r.Discipline == history.Told && s.run.ByDeadline(),
+		Trusting: s.r.Discipline == history.Trusting, OnlyTold: !s.run.ByDeadline(), AsksMethod: s.r.Discipline == history.Told &&
+			s.run.ByDeadline(),
 	}
 	var err error
 	if s.r.store != nil {
 		cfg.Register = s.r.store.Name
 	}
 	if s.r.ourRegister() {
-		if cfg.Addrs[history.PartyRegister], err = s.reach(name, history.PartyRegister, s.register.Addr(), nemesis.ToRegister); err != nil {
+		if cfg.Addrs[history.PartyRegister], err = s.reach(name, history.PartyRegister, s.register.Addr(),
+			nemesis.ToRegister); err != nil {
 			return cfg, err
 		}
 	}
@@ -210,7 +214,8 @@ func (s *session) deadServers() error {
 	var errs []error
 	for _, n := range s.cluster.Servers() {
 		if n.Down() {
-			errs = append(errs, fmt.Errorf("server %s is down, although no fault is active at this time (its log is %s)", n.Name(), filepath.Join(nodesDir, n.Name(), "server.log")))
+			errs = append(errs, fmt.Errorf("server %s is down, although no fault is active at this time (its log is %s)", n.Name(),
+				filepath.Join(nodesDir, n.Name(), "server.log")))
 		}
 	}
 	return errors.Join(errs...)

@@ -21,7 +21,9 @@ func (r *resolved) setting(provider string) nemesis.Setting {
 		Stores: provides[cluster.Forgetter](t), Answers: len(t.Nodes) > 0,
 		Moves: provides[cluster.Mover](t), Follows: provides[cluster.Leader](t), Sessions: r.endsSessions(),
 		Connections: provides[cluster.ConnectionEnder](t) && r.backend.Connected, Promotes: provides[cluster.Promoter](t),
-		Keys: r.backend.Keys != nil && provides[cluster.Keeper](t), Voters: r.backend.Voters, Renews: r.backend.Renews, Collects: r.backend.Collects, Resource: len(r.registers) > 0 && r.ourRegister(), NoClock: noClock(provider, t), NoLoss: noLoss(),
+		Keys: r.backend.Keys != nil && provides[cluster.Keeper](t), Voters: r.backend.Voters, Renews: r.backend.Renews,
+		Collects: r.backend.Collects, Resource: len(r.registers) > 0 && r.ourRegister(), NoClock: noClock(provider, t),
+		NoLoss: noLoss(),
 	}
 	if provider == cluster.ExternalName {
 		s.Theirs, s.NoClock = theirs, theirs
@@ -156,7 +158,8 @@ func possible(cat *Catalogue, backend, topology, fault string, elects bool) erro
 // noClock says why the clocks of a provider's servers cannot jump.
 func noClock(provider string, t cluster.Topology) string {
 	if provider == cluster.EmbeddedName {
-		return "lockstorm cannot change the clock of a server with --provider " + provider + ": use --provider " + cluster.ProcessName + " or " + cluster.ContainerName
+		return "lockstorm cannot change the clock of a server with --provider " + provider + ": use --provider " + cluster.ProcessName +
+			" or " + cluster.ContainerName
 	}
 	if !provides[cluster.Timer](t) {
 		return "the servers of " + t.Name + " do not report their time, so lockstorm could not prove that their clock jumped"
@@ -170,7 +173,8 @@ func noClock(provider string, t cluster.Topology) string {
 // noLoss says why packets cannot be lost on this host.
 var noLoss = sync.OnceValue(func() string {
 	if err := link.CanLose(); err != nil {
-		return fmt.Sprintf("mode=loss needs socket filters, which this host does not allow (%v): use mode=blackhole, which drops data after the kernel has received it", err)
+		return fmt.Sprintf("mode=loss needs socket filters, which this host does not allow (%v): use mode=blackhole, which drops "+
+			"data after the kernel has received it", err)
 	}
 	return ""
 })

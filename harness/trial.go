@@ -73,7 +73,8 @@ func newTrial(r *resolved, plan *nemesis.Plan) (*Trial, error) {
 		return nil, err
 	}
 	if bound := r.livenessBound(plan); bound > maxBound {
-		return nil, usage(fmt.Errorf("the recovery test (after the faults, each client acquires each lock once more) can take %v, but the limit is %v: choose fewer clients, fewer locks, a shorter ttl, a shorter hold or a smaller clock jump",
+		return nil, usage(fmt.Errorf("the recovery test (after the faults, each client acquires each lock once more) can take %v, "+
+			"but the limit is %v: choose fewer clients, fewer locks, a shorter ttl, a shorter hold or a smaller clock jump",
 			bound.Round(time.Second), maxBound))
 	}
 	t := &Trial{Schema: TrialSchema, Config: r.Config, Plan: plan, r: r}
@@ -89,7 +90,8 @@ func ReadTrial(cat *Catalogue, dir, version string) (*Trial, error) {
 	b, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, usage(fmt.Errorf("%s has no file %s: it is not a run directory, or an older version of lockstorm made it", dir, TrialFile))
+		return nil, usage(fmt.Errorf("%s has no file %s: it is not a run directory, or an older version of lockstorm made it", dir,
+			TrialFile))
 	case err != nil:
 		return nil, usage(err)
 	}
@@ -103,7 +105,8 @@ func ParseTrial(cat *Catalogue, path string, b []byte, version string) (*Trial, 
 		return nil, usage(fmt.Errorf("%s: %w", path, err))
 	}
 	if saved.Schema != TrialSchema {
-		return nil, usage(fmt.Errorf("%s has schema %d, but this version of lockstorm reads only schema %d: use the version of lockstorm that wrote the file", path, saved.Schema, TrialSchema))
+		return nil, usage(fmt.Errorf("%s has schema %d, but this version of lockstorm reads only schema %d: use the version of "+
+			"lockstorm that wrote the file", path, saved.Schema, TrialSchema))
 	}
 	if saved.Plan == nil {
 		return nil, usage(fmt.Errorf("%s has no field \"plan\", so no run can be repeated from it: name the trial.json of a run", path))
@@ -136,8 +139,8 @@ func TrialConfig(b []byte) (Config, error) {
 	return saved.Config, err
 }
 
-// Revise is the trial of a configuration with a plan that was changed after it had been made: as far as the plan can be carried out under the
-// configuration. Its command is that of a replay, since no flags would make that plan.
+// Revise is the trial of a configuration with a plan that was changed after it had been made: as far as the plan can be carried
+// out under the configuration. Its command is that of a replay, since no flags would make that plan.
 func Revise(cat *Catalogue, cfg Config, plan *nemesis.Plan) (*Trial, error) {
 	r, err := complete(cat, cfg)
 	if err != nil {
@@ -153,7 +156,8 @@ func Revise(cat *Catalogue, cfg Config, plan *nemesis.Plan) (*Trial, error) {
 func (t *Trial) Crowd() string {
 	processors := runtime.GOMAXPROCS(0)
 	if most := bornClients * processors; t.Config.Clients > most {
-		return fmt.Sprintf("%d clients are too many for this host (processors: %d): they will hold each other up, and the run may be inconclusive. Use at most %d clients",
+		return fmt.Sprintf("%d clients are too many for this host (processors: %d): they will hold each other up, and the run may be "+
+			"inconclusive. Use at most %d clients",
 			t.Config.Clients, processors, most)
 	}
 	return ""

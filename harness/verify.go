@@ -32,8 +32,8 @@ type VerifiedProof struct {
 	Err     error    // why it does not hold; proof.ErrRecord and proof.ErrJudge: it could not be told
 }
 
-// VerifyDir checks the proofs of a stored run. It judges nothing and writes nothing. Where the run passed, what is checked is that
-// no two clients took themselves for the holder of a lock at once.
+// VerifyDir checks the proofs of a stored run. It judges nothing and writes nothing. Where the run passed, what is checked is
+// that no two clients took themselves for the holder of a lock at once.
 func VerifyDir(dir string) (*Verified, error) {
 	r, err := ReadResults(dir)
 	if err != nil {
@@ -87,7 +87,8 @@ func (v *Verified) whole(path string) error {
 		case err != nil:
 			return err
 		case digest != v.Results.Record:
-			return errors.New("the record was changed after lockstorm had judged the run: the SHA-256 of the record differs from the SHA-256 in " + ResultsFile)
+			return errors.New("the record was changed after lockstorm had judged the run: the SHA-256 of the record differs from the " +
+				"SHA-256 in " + ResultsFile)
 		}
 	}
 	if v.Results.Seed != v.Run.Seed || v.Results.Backend != v.Run.Backend {

@@ -7,7 +7,8 @@ import "testing"
 func BenchmarkRecord(b *testing.B) {
 	r := openTest(b, b.TempDir(), "c1", NewClock())
 	e := Event{
-		Process: Process{N: 1000001}, Type: OK, F: FAcquire, Client: "c1", Lock: "L1", Grant: "c1-123", Owner: "c1-123-0123456789abcdef",
+		Process: Process{N: 1000001}, Type: OK, F: FAcquire, Client: "c1", Lock: "L1", Grant: "c1-123",
+		Owner: "c1-123-0123456789abcdef",
 		Lease: "c1-123-0123456789abcdef", Sent: Some(123456789), TTL: Some(1e9), Deadline: Some(1123456789), Token: Some(77),
 	}
 	for b.Loop() {

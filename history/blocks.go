@@ -93,7 +93,8 @@ func affordable(lines int, size int64) error {
 	}
 	need := int64(lines)*(int64(unsafe.Sizeof(Event{}))+besideEvents) + size/8
 	if free, known := memoryAvailable(); known && need > free {
-		return fmt.Errorf("%w: to judge the %d lines of the history, lockstorm needs about %d MB of memory, but only %d MB are free", ErrTooLarge, lines, need>>20, free>>20)
+		return fmt.Errorf("%w: to judge the %d lines of the history, lockstorm needs about %d MB of memory, but only %d MB are free",
+			ErrTooLarge, lines, need>>20, free>>20)
 	}
 	return nil
 }

@@ -98,7 +98,8 @@ func (b *builder) addOp(e *Event) {
 // out are as invoked.
 func sameCall(in, ret *Event) bool {
 	same := func(a, b string) bool { return b == "" || a == b }
-	return in.F == ret.F && in.Grant == ret.Grant && in.Client == ret.Client && same(in.Lock, ret.Lock) && same(in.Register, ret.Register)
+	return in.F == ret.F && in.Grant == ret.Grant && in.Client == ret.Client && same(in.Lock, ret.Lock) &&
+		same(in.Register, ret.Register)
 }
 
 func (b *builder) newCall(e *Event) *Call {

@@ -42,8 +42,8 @@ func (f *Injection) Hurts(client string) bool {
 	return (len(f.Clients) == 0 && f.Family != FamilyClient) || slices.Contains(f.Clients, client)
 }
 
-// OfServersOf reports whether the fault names a server that a grant was given by. Where the fault names none, or nobody says who gave
-// the grant, it may be any.
+// OfServersOf reports whether the fault names a server that a grant was given by. Where the fault names none, or nobody says who
+// gave the grant, it may be any.
 func (f *Injection) OfServersOf(g *Grant) bool {
 	if len(f.Nodes) == 0 || !g.Granted() || len(g.Acquire.Return.Nodes) == 0 {
 		return true

@@ -2,7 +2,8 @@ package history
 
 import "testing"
 
-const twoOfOne = "10ms 1 c1 invoke acquire lock=L grant=a owner=o\n12ms 1 c1 ok acquire lock=L grant=a lease=s owner=p sent=11ms ttl=100ms deadline=111ms\n" +
+const twoOfOne = "10ms 1 c1 invoke acquire lock=L grant=a owner=o\n12ms 1 c1 ok acquire lock=L grant=a lease=s owner=p " +
+	"sent=11ms ttl=100ms deadline=111ms\n" +
 	"20ms 1 c1 invoke release lock=L grant=a\n22ms 1 c1 ok release lock=L grant=a\n" +
 	"30ms 9 c1 invoke renew lease=s\n32ms 9 c1 ok renew lease=s sent=31ms ttl=100ms deadline=131ms\n" +
 	"40ms 1 c1 invoke acquire lock=L grant=b\n42ms 1 c1 ok acquire lock=L grant=b lease=s sent=41ms ttl=100ms deadline=141ms\n" +
@@ -30,9 +31,11 @@ func TestSharedLease(t *testing.T) {
 
 // The lease of one grant is that grant's: all that is said of it.
 func TestOwnLease(t *testing.T) {
-	r := record(t, "run ends=lease\n10ms 1 c1 invoke acquire lock=L grant=a\n12ms 1 c1 ok acquire lock=L grant=a lease=s sent=11ms ttl=100ms deadline=111ms\n"+
+	r := record(t, "run ends=lease\n10ms 1 c1 invoke acquire lock=L grant=a\n12ms 1 c1 ok acquire lock=L grant=a lease=s "+
+		"sent=11ms ttl=100ms deadline=111ms\n"+
 		"30ms 9 c1 invoke renew lease=s\n32ms 9 c1 ok renew lease=s sent=31ms ttl=100ms deadline=131ms\n"+
-		"40ms 1 c1 invoke release lock=L grant=a\n42ms 1 c1 ok release lock=L grant=a\n50ms 9 c1 invoke renew lease=s\n52ms - c1 info lost lease=s\n")
+		"40ms 1 c1 invoke release lock=L grant=a\n42ms 1 c1 ok release lock=L grant=a\n50ms 9 c1 invoke renew lease=s\n52ms - c1 "+
+		"info lost lease=s\n")
 	if a := r.ByID["a"]; len(a.Renews) != 2 || len(a.Losses) != 1 || a.RunsOut(1e6) != 130e6 {
 		t.Errorf("%d renewals, %d losses, runs out at %d", len(a.Renews), len(a.Losses), a.RunsOut(1e6))
 	}

@@ -22,7 +22,10 @@ func TestTogether(t *testing.T) {
 		"two owners of one client": {writer("c1", "o"), writer("c1", "p"), false, false, false},
 		"one owner, two clients":   {writer("c1", "o"), writer("c2", "o"), false, false, false},
 	} {
-		for kind, want := range map[string]bool{"": tc.exclusive, ModelExclusive: tc.exclusive, ModelReadWrite: tc.readWrite, ModelReentrant: tc.reentrancy} {
+		for kind, want := range map[string]bool{
+			"": tc.exclusive, ModelExclusive: tc.exclusive, ModelReadWrite: tc.readWrite,
+			ModelReentrant: tc.reentrancy,
+		} {
 			m := Model{Kind: kind}
 			if m.Together(tc.a, tc.b) != want || m.Together(tc.b, tc.a) != want {
 				t.Errorf("%s, %q: want %v, either way", name, kind, want)

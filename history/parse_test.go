@@ -17,14 +17,22 @@ var parseLines = []string{
 	`{"time":1,"process":5,"type":"info","f":"phase","value":null}`,
 	`{"time":1,"process":5,"type":"fail","f":"release","error":"not-held","message":"tab\u0009 \"quoted\" ü"}`,
 	// What only encoding/json knows, or refuses.
-	`{"Time":1,"process":5,"type":"ok","f":"x"}`, `{"time":1,"time":2,"process":5,"type":"ok","f":"x"}`, `{"time":1.0,"process":5,"type":"ok","f":"x"}`,
-	`{"time":1,"process":5,"type":"ok","f":"x"} `, ` {"time":1,"process":5,"type":"ok","f":"x"}`, `{"time":1,"process":5,"type":"ok","f":"x","more":[1]}`,
-	`{"time":01,"process":5,"type":"ok","f":"x"}`, `{"time":-0,"process":5,"type":"ok","f":"x"}`, `{"time":9223372036854775807,"process":-9223372036854775808,"type":"ok","f":"x"}`,
-	`{"time":9223372036854775808,"process":5,"type":"ok","f":"x"}`, `{"time":1,"process":"","type":"ok","f":"x"}`, `{"time":1,"process":5,"type":"OK","f":"x"}`,
-	`{"time":1,"process":5,"type":"ok","f":""}`, `{"time":1,"process":5,"type":"ok"}`, `{"time":1,"type":"ok","f":"x"}`, `{}`, ``, `null`, `[]`, `{"time":1`,
-	`{"time":1,"process":5,"type":"ok","f":"read","value":{"new":1,"base":2}}`, `{"time":1,"process":5,"type":"ok","f":"read","value":[1]}`,
-	`{"time":1,"process":5,"type":"ok","value":{"base":1},"f":"read"}`, `{"time":1,"process":5,"type":"ok","f":"x","value":{]}}`, `{"time":1,"process":5,"type":"ok","f":"x","value":tru}`,
-	`{"time":1,"process":5,"type":"ok","f":"x","nodes":[]}`, `{"time":1,"process":5,"type":"ok","f":"x","nodes":null,"sent":null}`, "{\"time\":1,\"process\":5,\"type\":\"ok\",\"f\":\"\x7f\xff\"}",
+	`{"Time":1,"process":5,"type":"ok","f":"x"}`, `{"time":1,"time":2,"process":5,"type":"ok","f":"x"}`,
+	`{"time":1.0,"process":5,"type":"ok","f":"x"}`,
+	`{"time":1,"process":5,"type":"ok","f":"x"} `, ` {"time":1,"process":5,"type":"ok","f":"x"}`,
+	`{"time":1,"process":5,"type":"ok","f":"x","more":[1]}`,
+	`{"time":01,"process":5,"type":"ok","f":"x"}`, `{"time":-0,"process":5,"type":"ok","f":"x"}`,
+	`{"time":9223372036854775807,"process":-9223372036854775808,"type":"ok","f":"x"}`,
+	`{"time":9223372036854775808,"process":5,"type":"ok","f":"x"}`, `{"time":1,"process":"","type":"ok","f":"x"}`,
+	`{"time":1,"process":5,"type":"OK","f":"x"}`,
+	`{"time":1,"process":5,"type":"ok","f":""}`, `{"time":1,"process":5,"type":"ok"}`, `{"time":1,"type":"ok","f":"x"}`, `{}`, ``,
+	`null`, `[]`, `{"time":1`,
+	`{"time":1,"process":5,"type":"ok","f":"read","value":{"new":1,"base":2}}`,
+	`{"time":1,"process":5,"type":"ok","f":"read","value":[1]}`,
+	`{"time":1,"process":5,"type":"ok","value":{"base":1},"f":"read"}`, `{"time":1,"process":5,"type":"ok","f":"x","value":{]}}`,
+	`{"time":1,"process":5,"type":"ok","f":"x","value":tru}`,
+	`{"time":1,"process":5,"type":"ok","f":"x","nodes":[]}`, `{"time":1,"process":5,"type":"ok","f":"x","nodes":null,"sent":null}`,
+	"{\"time\":1,\"process\":5,\"type\":\"ok\",\"f\":\"\x7f\xff\"}",
 }
 
 // agree holds the parser against encoding/json: what it takes, both read alike.
@@ -74,8 +82,10 @@ func FuzzParser(f *testing.F) {
 // Whatever is written is taken without encoding/json, unless it has escapes.
 func TestParserTakesWhatIsWritten(t *testing.T) {
 	e := Event{
-		Index: 3, Time: 99, Process: Process{N: 4}, Type: OK, F: FTryAcquire, Party: "c1", Seq: 8, Client: "c1", Lock: "L", Mode: ModeShared, Grant: "g",
-		Owner: "o", Lease: "l", Sent: Some(1), TTL: Some(2), Deadline: Some(-3), Token: Some(4), Nodes: []string{"a"}, Register: "plain", Node: "n",
+		Index: 3, Time: 99, Process: Process{N: 4}, Type: OK, F: FTryAcquire, Party: "c1", Seq: 8, Client: "c1", Lock: "L",
+		Mode: ModeShared, Grant: "g",
+		Owner: "o", Lease: "l", Sent: Some(1), TTL: Some(2), Deadline: Some(-3), Token: Some(4), Nodes: []string{"a"},
+		Register: "plain", Node: "n",
 		Error: ErrBusy, Message: "a message", Value: Value{JSON: json.RawMessage(`{"a":"ü \" }"}`)},
 	}
 	line := e.AppendJSON(nil, true)
@@ -89,7 +99,8 @@ func TestParserTakesWhatIsWritten(t *testing.T) {
 func BenchmarkDecode(b *testing.B) {
 	var text bytes.Buffer
 	for i := range 1000 {
-		fmt.Fprintf(&text, `{"index":%d,"time":%d,"process":1000001,"type":"ok","f":"acquire","party":"c1","seq":%d,"client":"c1","lock":"L1","grant":"c1-%d","owner":"c1-%d-0123456789abcdef","lease":"c1-%d-0123456789abcdef","sent":%d,"ttl":1000000000,"deadline":%d,"token":%d}`+"\n",
+		fmt.Fprintf(&text,
+			`{"index":%d,"time":%d,"process":1000001,"type":"ok","f":"acquire","party":"c1","seq":%d,"client":"c1","lock":"L1","grant":"c1-%d","owner":"c1-%d-0123456789abcdef","lease":"c1-%d-0123456789abcdef","sent":%d,"ttl":1000000000,"deadline":%d,"token":%d}`+"\n",
 			i, i*1000, i, i, i, i, i*1000-500, i*1000+1e9, i)
 	}
 	lines := bytes.Split(bytes.TrimSpace(text.Bytes()), []byte("\n"))

@@ -21,8 +21,8 @@ const (
 	AtReleasing     = "releasing"
 )
 
-// The points at which a message of a client is, on its way between the client and a server of the lock: the message stands there, not the
-// client. Every library has them, in any language.
+// The points at which a message of a client is, on its way between the client and a server of the lock: the message stands there,
+// not the client. Every library has them, in any language.
 const (
 	AtRequest = "request"
 	AtReply   = "reply"
@@ -31,8 +31,10 @@ const (
 // MessagePoints lists the points of messages.
 func MessagePoints() []Point {
 	return []Point{
-		{Name: AtRequest, Doc: "a message from the client to a server of the lock is on its way; lockstorm holds the message back while it injects the fault"},
-		{Name: AtReply, Doc: "a message from a server of the lock to the client is on its way; lockstorm holds the message back while it injects the fault"},
+		{Name: AtRequest, Doc: "a message from the client to a server of the lock is on its way; lockstorm holds the message back " +
+			"while it injects the fault"},
+		{Name: AtReply, Doc: "a message from a server of the lock to the client is on its way; lockstorm holds the message back " +
+			"while it injects the fault"},
 	}
 }
 

@@ -26,7 +26,8 @@ type History struct {
 // the controller has ended it.
 func (h *History) Whole() bool {
 	n := len(h.Events)
-	return len(h.Damage) == 0 && h.Torn == "" && slices.ContainsFunc(h.Events[max(n-wholeTail, 0):], func(e Event) bool { return e.Party == PartyController && e.F == FEnd })
+	return len(h.Damage) == 0 && h.Torn == "" && slices.ContainsFunc(h.Events[max(n-wholeTail, 0):],
+		func(e Event) bool { return e.Party == PartyController && e.F == FEnd })
 }
 
 // wholeTail is among how many last events the controller's end is: others may end at the same time.
@@ -136,7 +137,8 @@ func finish(name string, parts []*decoder) (*History, error) {
 			continue
 		}
 		if n := len(h.Events); i == len(parts)-1 && n > 0 && h.Events[n-1].F == FEnd {
-			h.Damage = append(h.Damage, Damage{File: name, Line: d.last, What: "an incomplete line follows the event that ends the run, but this event must be the last line"})
+			h.Damage = append(h.Damage, Damage{File: name, Line: d.last, What: "an incomplete line follows the event that ends the run, " +
+				"but this event must be the last line"})
 			continue
 		}
 		h.Torn = d.torn
@@ -187,7 +189,8 @@ func (h *History) Run() (Run, error) {
 			return Run{}, fmt.Errorf("cannot read the run event (which describes the run): %w", err)
 		}
 		if run.Schema > Schema {
-			return Run{}, fmt.Errorf("the history has schema version %d, but this lockstorm reads only versions up to %d: use a newer lockstorm", run.Schema, Schema)
+			return Run{}, fmt.Errorf("the history has schema version %d, but this lockstorm reads only versions up to %d: use a newer "+
+				"lockstorm", run.Schema, Schema)
 		}
 		return run, nil
 	}

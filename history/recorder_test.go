@@ -139,14 +139,18 @@ func TestMergeDirTolerates(t *testing.T) {
 }
 
 func TestReadSaysWhereItIsDamaged(t *testing.T) {
-	good := `{"index":0,"time":0,"process":"controller","type":"info","f":"run","party":"controller","seq":0,"value":{"schema":1}}` + "\n"
+	good := `{"index":0,"time":0,"process":"controller","type":"info","f":"run","party":"controller","seq":0,"value":{"schema":1}}` +
+		"\n"
 	tests := []struct {
 		name, text, want string
 	}{
 		{"garbage", good + "garbage\n", "x:2: the line is not valid JSON"},
 		{"no time", good + `{"process":1,"type":"ok","f":"read"}` + "\n", "x:2: a field is missing: an event needs"},
 		{"bad type", good + `{"time":1,"process":1,"type":"maybe","f":"read"}` + "\n", "x:2: type \"maybe\""},
-		{"float token", good + `{"time":1,"process":1,"type":"ok","f":"acquire","token":1.5}` + "\n", "x:2: the line is not valid JSON"},
+		{
+			"float token", good + `{"time":1,"process":1,"type":"ok","f":"acquire","token":1.5}` + "\n",
+			"x:2: the line is not valid JSON",
+		},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

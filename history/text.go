@@ -17,11 +17,10 @@ import (
 //	2ms    1 c1 ok     acquire lock=L grant=g1 sent=1ms ttl=1s deadline=1001ms
 //	5ms    - nemesis invoke fault {"id":1,"fault":"client-pause","clients":["c1"]}
 //
-// A line "run party=c1 ..." begins the log of another party than the controller. Else a line is: time, process (a number, or - for the party itself), party, type, f, then
-// fields, then at most one JSON value in braces or quotes. base= and new= give the
-// value of a read or a write. The party of a numbered process is also its client.
-// Sequence numbers, indexes and, after a line "end", all f:end events are filled in; events
-// are kept in the order of the lines. Blank lines and lines that begin with # are
+// A line "run party=c1 ..." begins the log of another party than the controller. Else a line is: time, process (a number, or -
+// for the party itself), party, type, f, then fields, then at most one JSON value in braces or quotes. base= and new= give the
+// value of a read or a write. The party of a numbered process is also its client. Sequence numbers, indexes and, after a line
+// "end", all f:end events are filled in; events are kept in the order of the lines. Blank lines and lines that begin with # are
 // passed over.
 func ParseText(r io.Reader) (*History, error) {
 	p := textParser{hist: &History{Sources: []string{"text"}}, seq: map[string]int64{}}
@@ -176,7 +175,11 @@ func (r *Run) set(key, val string) error {
 		"backend": &r.Backend, "ends": &r.Ends, "discipline": &r.Discipline, "fencing": &r.Fencing, "workload": &r.Workload,
 		"model": &r.Model.Kind, "fail-on": &r.FailOn,
 	}
-	flags := map[string]*bool{"tokens": &r.Tokens, "client-faults": &r.ClientFaults, "resource": &r.Resource, "session": &r.Model.Session, "no-deadlines": &r.NoDeadlines, "no-clock": &r.NoClock, "renews": &r.Renews, "own-fence": &r.OwnFence, "fair": &r.Fair}
+	flags := map[string]*bool{
+		"tokens": &r.Tokens, "client-faults": &r.ClientFaults, "resource": &r.Resource,
+		"session": &r.Model.Session, "no-deadlines": &r.NoDeadlines, "no-clock": &r.NoClock, "renews": &r.Renews,
+		"own-fence": &r.OwnFence, "fair": &r.Fair,
+	}
 	switch {
 	case durations[key] != nil:
 		d, err := time.ParseDuration(val)
@@ -210,8 +213,10 @@ func (r *Run) set(key, val string) error {
 		r.Nemesis = append(r.Nemesis, val)
 		family := FamilyClient
 		for prefix, f := range map[string]string{
-			"server": FamilyServer, "failover": FamilyServer, "partition": FamilyLink, "packet": FamilyLink, "lost": FamilyLink, "clock": FamilyClock,
-			"isolate": FamilyLink, "flap": FamilyLink, "slow": FamilyServer, "evict": FamilyStore, "flush": FamilyStore, "delete": FamilyStore,
+			"server": FamilyServer, "failover": FamilyServer, "partition": FamilyLink, "packet": FamilyLink, "lost": FamilyLink,
+			"clock":   FamilyClock,
+			"isolate": FamilyLink, "flap": FamilyLink, "slow": FamilyServer, "evict": FamilyStore, "flush": FamilyStore,
+			"delete": FamilyStore,
 		} {
 			if strings.HasPrefix(val, prefix) {
 				family = f

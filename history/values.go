@@ -79,35 +79,39 @@ func ClientOf(party string) string {
 // Run is the value of f:run: everything that judging needs, so that a history can be
 // judged alone, next year, on another machine.
 type Run struct {
-	Schema          int               `json:"schema"`
-	Backend         string            `json:"backend"`
-	Topology        string            `json:"topology"`
-	Provider        string            `json:"provider"`
-	Nodes           []string          `json:"nodes,omitempty"` // the servers of the topology
-	Nemesis         []string          `json:"nemesis"`
-	Workload        string            `json:"workload"`
-	Fencing         string            `json:"fencing"`
-	Discipline      string            `json:"discipline"`
-	Seed            uint64            `json:"seed"`
-	Clients         int               `json:"clients"`
-	Locks           []string          `json:"locks"`
-	TTL             int64             `json:"ttl_ns"`
-	Duration        int64             `json:"duration_ns"`            // how long the workload is to run
-	Tolerance       int64             `json:"tolerance_ns"`           // one number for all checks
-	StallLimit      int64             `json:"stall_limit_ns"`         // a ticker later than this is on record
-	LivenessBound   int64             `json:"liveness_bound_ns"`      // from the last heal to each client's next grant
-	Recovery        int64             `json:"recovery_ns"`            // how long the servers need after a fault, stated
-	Model           Model             `json:"model,omitzero"`         // what the lock is
-	Ends            string            `json:"ends"`                   // how a grant ends without a release
-	NoDeadlines     bool              `json:"no_deadlines,omitempty"` // the times of its leases are hidden: what turns on them is undetermined
-	NoClock         bool              `json:"no_clock,omitempty"`     // its own times are not used: each lease counts from its request, and is longer than believed
-	Signals         []string          `json:"signals,omitempty"`      // the kinds of signals by which its users learn of a loss
-	Renews          bool              `json:"renews,omitempty"`       // whether the lock renews its leases by itself
-	Tokens          bool              `json:"tokens"`                 // whether the lock issues fencing tokens
-	Resource        bool              `json:"resource"`               // whether the workload touches registers
-	OwnFence        bool              `json:"own_fence,omitempty"`    // the data is written in the lock's own transaction, or under its own condition: that decides, not who believes what
-	Required        []string          `json:"required,omitempty"`     // checks that gate, or with a + that gate beside the default; empty: the default
-	FailOn          string            `json:"fail_on,omitempty"`      // what fails the run; empty: whatever is wrong
+	Schema        int      `json:"schema"`
+	Backend       string   `json:"backend"`
+	Topology      string   `json:"topology"`
+	Provider      string   `json:"provider"`
+	Nodes         []string `json:"nodes,omitempty"` // the servers of the topology
+	Nemesis       []string `json:"nemesis"`
+	Workload      string   `json:"workload"`
+	Fencing       string   `json:"fencing"`
+	Discipline    string   `json:"discipline"`
+	Seed          uint64   `json:"seed"`
+	Clients       int      `json:"clients"`
+	Locks         []string `json:"locks"`
+	TTL           int64    `json:"ttl_ns"`
+	Duration      int64    `json:"duration_ns"`       // how long the workload is to run
+	Tolerance     int64    `json:"tolerance_ns"`      // one number for all checks
+	StallLimit    int64    `json:"stall_limit_ns"`    // a ticker later than this is on record
+	LivenessBound int64    `json:"liveness_bound_ns"` // from the last heal to each client's next grant
+	Recovery      int64    `json:"recovery_ns"`       // how long the servers need after a fault, stated
+	Model         Model    `json:"model,omitzero"`    // what the lock is
+	Ends          string   `json:"ends"`              // how a grant ends without a release
+	// the times of its leases are hidden: what turns on them is undetermined
+	NoDeadlines bool `json:"no_deadlines,omitempty"`
+	// its own times are not used: each lease counts from its request, and is longer than believed
+	NoClock  bool     `json:"no_clock,omitempty"`
+	Signals  []string `json:"signals,omitempty"` // the kinds of signals by which its users learn of a loss
+	Renews   bool     `json:"renews,omitempty"`  // whether the lock renews its leases by itself
+	Tokens   bool     `json:"tokens"`            // whether the lock issues fencing tokens
+	Resource bool     `json:"resource"`          // whether the workload touches registers
+	// the data is written in the lock's own transaction, or under its own condition: that decides, not who believes what
+	OwnFence bool `json:"own_fence,omitempty"`
+	// checks that gate, or with a + that gate beside the default; empty: the default
+	Required        []string          `json:"required,omitempty"`
+	FailOn          string            `json:"fail_on,omitempty"` // what fails the run; empty: whatever is wrong
 	Registers       map[string]int64  `json:"registers,omitempty"`
 	Bounds          map[string]int64  `json:"bounds_ns,omitempty"` // times that the workload promises, by its own names
 	Fair            bool              `json:"fair,omitempty"`      // the lock promises to be granted in the order of requests
@@ -173,7 +177,8 @@ type Fault struct {
 	Proof   string            `json:"proof,omitempty"`    // what was observed: it took effect
 	Began   int64             `json:"began_ns,omitempty"` // when it struck, on the event of its proof; 0: at its invoke
 	Delays  bool              `json:"delays,omitempty"`   // it delays what its clients ask of the resource
-	Ends    string            `json:"ends,omitempty"`     // granted: with a grant to another client, if that comes before its planned length is over
+	// granted: with a grant to another client, if that comes before its planned length is over
+	Ends string `json:"ends,omitempty"`
 }
 
 // Whom is the names of those that the fault strikes, for people; empty where it names nobody.

@@ -31,10 +31,11 @@ func ExampleViolates() {
 // was refused.
 func ExampleRun() {
 	_ = func(t *testing.T) {
-		lockstormtest.Run(t, harness.New(stores.All()...), "--backend redis-fenced --nemesis client-pause --fencing on", suite.Expectation{
-			Exit:    []int{harness.ExitPass},
-			Figures: map[string]suite.Bound{"fence_refused": suite.AtLeast(1), "updates_lost_fenced": suite.AtMost(0)},
-		})
+		lockstormtest.Run(t, harness.New(stores.All()...), "--backend redis-fenced --nemesis client-pause --fencing on",
+			suite.Expectation{
+				Exit:    []int{harness.ExitPass},
+				Figures: map[string]suite.Bound{"fence_refused": suite.AtLeast(1), "updates_lost_fenced": suite.AtMost(0)},
+			})
 	}
 }
 

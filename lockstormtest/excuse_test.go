@@ -26,7 +26,10 @@ func TestExcuse(t *testing.T) {
 	defect := checker.Finding{Class: checker.Defect, Gating: true}
 	inherent := checker.Finding{Class: checker.Inherent, Gating: true}
 	passes := suite.Expectation{Exit: []int{harness.ExitPass}}
-	violates := suite.Expectation{Exit: []int{harness.ExitViolation}, Verdicts: map[string]checker.Verdict{checker.Ownership: checker.Pass}}
+	violates := suite.Expectation{
+		Exit:     []int{harness.ExitViolation},
+		Verdicts: map[string]checker.Verdict{checker.Ownership: checker.Pass},
+	}
 	for name, tc := range map[string]struct {
 		check   string
 		finding checker.Finding
@@ -35,10 +38,13 @@ func TestExcuse(t *testing.T) {
 		trouble error
 		excuse  string
 	}{
-		"a quiet host":                  {checker.MutualExclusion, inherent, passes, 0, nil, ""},
-		"a short stall":                 {checker.MutualExclusion, inherent, passes, 2e8, nil, ""},
-		"a long stall":                  {checker.MutualExclusion, inherent, passes, 3e8, nil, ""},
-		"a broken run":                  {checker.MutualExclusion, inherent, passes, 0, errors.New("no disk"), "the run did not finish: no disk"},
+		"a quiet host":  {checker.MutualExclusion, inherent, passes, 0, nil, ""},
+		"a short stall": {checker.MutualExclusion, inherent, passes, 2e8, nil, ""},
+		"a long stall":  {checker.MutualExclusion, inherent, passes, 3e8, nil, ""},
+		"a broken run": {
+			checker.MutualExclusion, inherent, passes, 0, errors.New("no disk"),
+			"the run did not finish: no disk",
+		},
 		"a defect":                      {checker.MutualExclusion, defect, passes, 3e8, nil, ""},
 		"a defect that was expected":    {checker.MutualExclusion, defect, violates, 3e8, nil, ""},
 		"a defect in a check that must": {checker.Ownership, defect, violates, 3e8, nil, ""},

@@ -38,15 +38,16 @@ func (j *judge) explain(trial *harness.Trial, out *harness.Outcome, differ []sui
 	return p.String()
 }
 
-// inherentOnly is what to do about a violation where the run had to pass, and where any lock of the kind would have shown it; empty: it
-// is another one, or another result was expected.
+// inherentOnly is what to do about a violation where the run had to pass, and where any lock of the kind would have shown it;
+// empty: it is another one, or another result was expected.
 func inherentOnly(r *checker.Results, differ []suite.Difference) string {
 	pass := fmt.Sprint(harness.ExitPass)
 	hadToPass := slices.ContainsFunc(differ, func(d suite.Difference) bool { return d.What == suite.DiffExit && d.Want == pass })
 	if !hadToPass || suite.WordOf(r) != suite.Inherent {
 		return ""
 	}
-	return "all findings are inherent to leases: every lock whose grants can end without a release can have them, and only a fence (docs/semantics.md) protects the data. " +
+	return "all findings are inherent to leases: every lock whose grants can end without a release can have them, and only a " +
+		"fence (docs/semantics.md) protects the data. " +
 		"To let the test fail only if the lock itself is broken, add --fail-on defect to its flags"
 }
 

@@ -14,10 +14,10 @@ import (
 	"github.com/lockstorm/lockstorm/internal/explore/search"
 )
 
-// Explore searches for faults, moments and workloads that make a lock break its promises, for a time, and fails the test with each distinct
-// violation that it finds and the run that shows it. The line says which lock, and how it is judged, as in "--backend my-lock --fail-on defect";
-// faults, workload, clients and time are chosen by the search. Faults that the line names are the only ones that are injected. Runs without a verdict,
-// because the host disturbed them, are no failure, unless all are.
+// Explore searches for faults, moments and workloads that make a lock break its promises, for a time, and fails the test with
+// each distinct violation that it finds and the run that shows it. The line says which lock, and how it is judged, as in
+// "--backend my-lock --fail-on defect"; faults, workload, clients and time are chosen by the search. Faults that the line names
+// are the only ones that are injected. Runs without a verdict, because the host disturbed them, are no failure, unless all are.
 func Explore(t testing.TB, cat *harness.Catalogue, line string, length time.Duration, opts ...Option) {
 	t.Helper()
 	cfg, err := harness.ParseLine(line)
@@ -65,7 +65,8 @@ func Explore(t testing.TB, cat *harness.Catalogue, line string, length time.Dura
 	case err != nil:
 		t.Fatalf("lockstormtest: %v", err)
 	case !passed:
-		t.Fatalf("lockstormtest: the search is inconclusive: it made %s, but no run had a verdict; the search is kept in %s", checker.Count(st.Runs, "run"), f.dir)
+		t.Fatalf("lockstormtest: the search is inconclusive: it made %s, but no run had a verdict; the search is kept in %s",
+			checker.Count(st.Runs, "run"), f.dir)
 	}
 }
 
@@ -75,7 +76,8 @@ const keptRuns = 5
 // foundIn says what a search has found.
 func foundIn(st *search.State, dir string, length time.Duration) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "the search made %s (time limit %v), and found %s:", checker.Count(st.Runs, "run"), length, checker.Count(len(st.Violations), "distinct violation"))
+	fmt.Fprintf(&b, "the search made %s (time limit %v), and found %s:", checker.Count(st.Runs, "run"), length,
+		checker.Count(len(st.Violations), "distinct violation"))
 	for _, v := range st.Violations {
 		fmt.Fprintf(&b, "\n  %s, in %s: %s\n      %s", v, checker.Count(v.Runs, "run"), v.Genome, v.Message)
 		if v.Dir != "" {

@@ -14,7 +14,8 @@ import (
 	"github.com/lockstorm/lockstorm/suite"
 )
 
-// A search finds that no lock is no lock, keeps the run, and finds nothing wrong with a lock of the kernel. What cannot be searched is refused.
+// A search finds that no lock is no lock, keeps the run, and finds nothing wrong with a lock of the kernel. What cannot be
+// searched is refused.
 func TestExplore(t *testing.T) {
 	t.Parallel()
 	cat := harness.New(stores.All()...)
@@ -40,10 +41,14 @@ func TestExplore(t *testing.T) {
 	if err := os.RemoveAll(filepath.Dir(filepath.Dir(filepath.Dir(dir[1])))); err != nil {
 		t.Error(err)
 	}
-	if failed, said := judgedSearch(t, cat, "--backend file-flock --nemesis client-pause --ttl 500ms", lockstormtest.FailOnDefect()); failed {
+	if failed, said := judgedSearch(t, cat, "--backend file-flock --nemesis client-pause --ttl 500ms",
+		lockstormtest.FailOnDefect()); failed {
 		t.Errorf("file-flock:\n%s", said)
 	}
-	if failed, said := observed(t, func(tb testing.TB) { lockstormtest.Explore(tb, cat, "--backend nonsense", time.Second) }); !failed || !strings.Contains(said, "nonsense") {
+	if failed, said := observed(t, func(tb testing.TB) {
+		lockstormtest.Explore(tb, cat, "--backend nonsense",
+			time.Second)
+	}); !failed || !strings.Contains(said, "nonsense") {
 		t.Errorf("failed %v\n%s", failed, said)
 	}
 }

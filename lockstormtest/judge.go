@@ -85,7 +85,8 @@ func (j *judge) judged(trial *harness.Trial) *harness.Outcome {
 		differ := j.want.Compare(out.ExitCode(), out.Results)
 		f.settle(len(differ) == 0)
 		if len(differ) == 0 {
-			j.t.Logf("lockstormtest: the run with seed %d ended as expected: %s (%d grants, %d effective faults)", out.Seed, reports.Headline(out.Results), out.Results.Stats["grants"], out.Results.Stats["faults_effective"])
+			j.t.Logf("lockstormtest: the run with seed %d ended as expected: %s (%d grants, %d effective faults)", out.Seed,
+				reports.Headline(out.Results), out.Results.Stats["grants"], out.Results.Stats["faults_effective"])
 			j.more = false
 			return out
 		}
@@ -160,7 +161,10 @@ func (j *judge) defect(r *checker.Results) bool {
 		if !c.Required || c.Verdict != checker.Fail || name == checker.Liveness || expected {
 			continue
 		}
-		if slices.ContainsFunc(c.Findings, func(f checker.Finding) bool { return f.Class == checker.Defect && f.Gating && !f.Doubtful }) {
+		if slices.ContainsFunc(c.Findings, func(f checker.Finding) bool {
+			return f.Class == checker.Defect && f.Gating &&
+				!f.Doubtful
+		}) {
 			return true
 		}
 	}

@@ -71,7 +71,8 @@ func Run(t testing.TB, cat *harness.Catalogue, line string, want suite.Expectati
 func Case(t testing.TB, cat *harness.Catalogue, c suite.Case, opts ...Option) *harness.Outcome {
 	t.Helper()
 	if c.Search != nil || c.Trial != nil {
-		t.Fatalf("lockstormtest: case %s is a search or a saved run: use the function Explore for a search, and Kept for a saved run", c.Name)
+		t.Fatalf("lockstormtest: case %s is a search or a saved run: use the function Explore for a search, and Kept for a saved run",
+			c.Name)
 	}
 	j := &judge{t: t, cat: cat, cfg: c.Run, want: c.Expect, options: defaults()}
 	for _, o := range opts {
@@ -87,8 +88,8 @@ func Case(t testing.TB, cat *harness.Catalogue, c suite.Case, opts ...Option) *h
 	return j.all()
 }
 
-// Kept repeats a run that was kept, as shrink and explore make them: the plan of its trial.json is carried out as it is. path is the file, or
-// the directory of the run. Its seed is in it: Seeds and FirstOf say how often it is repeated.
+// Kept repeats a run that was kept, as shrink and explore make them: the plan of its trial.json is carried out as it is. path is
+// the file, or the directory of the run. Its seed is in it: Seeds and FirstOf say how often it is repeated.
 func Kept(t testing.TB, cat *harness.Catalogue, path string, want suite.Expectation, opts ...Option) *harness.Outcome {
 	t.Helper()
 	if filepath.Base(path) == harness.TrialFile {
@@ -106,7 +107,8 @@ func Kept(t testing.TB, cat *harness.Catalogue, path string, want suite.Expectat
 		o(&j.options)
 	}
 	if j.exec != nil || j.failOn != "" {
-		t.Fatalf("lockstormtest: do not use the options Exec and FailOnDefect with Kept: the saved run already defines the lock and the findings that fail the run")
+		t.Fatalf("lockstormtest: do not use the options Exec and FailOnDefect with Kept: the saved run already defines the lock and " +
+			"the findings that fail the run")
 	}
 	if err := j.valid(); err != nil {
 		t.Fatalf("lockstormtest: %v", err)

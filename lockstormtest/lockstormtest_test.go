@@ -66,8 +66,10 @@ func TestAFailureIsExplained(t *testing.T) {
 	said := fails(t, func(tb testing.TB) {
 		lockstormtest.Safe(tb, harness.New(stores.All()...), "--backend none --seed 5"+short)
 	},
-		"the run did not end as expected", "exit code: 1, expected 0", "A defect of the lock: ", "check mutual-exclusion, rule overlap, class defect, cause: ",
-		" is granted lock L1", "--backend none", "--seed 5", lockstormtest.EnvReplay+"=", "go test -count=1 -run '^TestAFailureIsExplained$' .",
+		"the run did not end as expected", "exit code: 1, expected 0", "A defect of the lock: ", "check mutual-exclusion, rule "+
+			"overlap, class defect, cause: ",
+		" is granted lock L1", "--backend none", "--seed 5", lockstormtest.EnvReplay+"=", "go test -count=1 -run "+
+			"'^TestAFailureIsExplained$' .",
 	)
 	m := kept.FindStringSubmatch(said)
 	if m == nil {
@@ -92,7 +94,8 @@ func TestAFailureIsExplained(t *testing.T) {
 // A failure of which nothing is the lock's fault says so, and names the way out; with it, the run passes.
 func TestWhatIsInherentIsSaid(t *testing.T) {
 	t.Parallel()
-	cat, line := harness.New(stores.All()...), "--backend redis-lua --nemesis client-pause:at=before-write,every=1.6ttl --clients 3 --ttl 500ms --time 3s --seed 5"
+	cat, line := harness.New(stores.All()...), "--backend redis-lua --nemesis client-pause:at=before-write,every=1.6ttl --clients "+
+		"3 --ttl 500ms --time 3s --seed 5"
 	said := fails(t, func(tb testing.TB) { lockstormtest.Safe(tb, cat, line) },
 		"the run did not end as expected", "all findings are inherent to leases", "add --fail-on defect")
 	drop(t, said)
@@ -135,7 +138,8 @@ func TestViolates(t *testing.T) {
 func TestFirstOf(t *testing.T) {
 	t.Parallel()
 	cat := harness.New(stores.All()...)
-	line, seeds, next := "--backend %s"+short, lockstormtest.FirstOf(5, 6), "the run with seed 5 did not end as expected; trying the next seed"
+	line, seeds, next := "--backend %s"+short, lockstormtest.FirstOf(5, 6), "the run with seed 5 did not end as expected; trying "+
+		"the next seed"
 	none, flock := fmt.Sprintf(line, "none"), fmt.Sprintf(line, "file-flock")
 	if out := lockstormtest.Violates(t, cat, none, checker.MutualExclusion, checker.Defect, seeds); out.Seed != 5 {
 		t.Errorf("ended with seed %d, and the first was as expected", out.Seed)
@@ -156,14 +160,21 @@ func TestRefused(t *testing.T) {
 	cat := harness.New(stores.All()...)
 	passes := suite.Expectation{Exit: []int{harness.ExitPass}}
 	for want, call := range map[string]func(testing.TB){
-		`unknown backend "nobodys-lock": choose one of none`: func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--backend nobodys-lock") },
-		"unknown flag: --bckend":                             func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--bckend none") },
-		"choose a number from 1 to 10":                       func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--backend none", lockstormtest.Attempts(0)) },
-		"Seeds: 0 is not allowed":                            func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--backend none", lockstormtest.Seeds(0)) },
+		`unknown backend "nobodys-lock": choose one of none`: func(tb testing.TB) {
+			lockstormtest.Safe(tb, cat, "--backend nobodys-lock")
+		},
+		"unknown flag: --bckend": func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--bckend none") },
+		"choose a number from 1 to 10": func(tb testing.TB) {
+			lockstormtest.Safe(tb, cat, "--backend none", lockstormtest.Attempts(0))
+		},
+		"Seeds: 0 is not allowed": func(tb testing.TB) {
+			lockstormtest.Safe(tb, cat, "--backend none", lockstormtest.Seeds(0))
+		},
 		"101 seeds are too many: the limit is 100": func(tb testing.TB) {
 			lockstormtest.Safe(tb, cat, "--backend none", lockstormtest.Seeds(make([]uint64, 101)...))
 		},
-		"the expectation is empty, so every run would meet it: set an expected outcome, exit code, verdict, class, rule or figure (measured value)": func(tb testing.TB) { lockstormtest.Run(tb, cat, "--backend none", suite.Expectation{}) },
+		"the expectation is empty, so every run would meet it: set an expected outcome, exit code, verdict, class, rule or figure " +
+			"(measured value)": func(tb testing.TB) { lockstormtest.Run(tb, cat, "--backend none", suite.Expectation{}) },
 		`unknown check "no-check"`: func(tb testing.TB) {
 			lockstormtest.Violates(tb, cat, "--backend none", "no-check", checker.Defect)
 		},
@@ -185,7 +196,8 @@ func TestRefused(t *testing.T) {
 // A lock in another language is one like any other.
 func TestExec(t *testing.T) {
 	t.Parallel()
-	out := lockstormtest.Safe(t, harness.New(stores.All()...), "--clients 2 --ttl 500ms --time 1s --seed 5", lockstormtest.Exec("../adapters/python/flock.py"))
+	out := lockstormtest.Safe(t, harness.New(stores.All()...), "--clients 2 --ttl 500ms --time 1s --seed 5",
+		lockstormtest.Exec("../adapters/python/flock.py"))
 	if out.Record.Run.Versions["adapter"] != "flock.py 1" {
 		t.Errorf("%v", out.Record.Run.Versions)
 	}
@@ -195,7 +207,8 @@ func TestExec(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	said := fails(t, func(tb testing.TB) {
-		lockstormtest.Safe(hurried{tb}, harness.New(stores.All()...), "--backend file-flock --clients 2 --ttl 500ms --time 10m --seed 5")
+		lockstormtest.Safe(hurried{tb}, harness.New(stores.All()...), "--backend file-flock --clients 2 --ttl 500ms --time 10m "+
+			"--seed 5")
 	}, "interrupted ") // before it was done or, on a busy host, while it was judged
 	drop(t, said)
 }
@@ -209,8 +222,14 @@ func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(13 * time.Se
 func TestCases(t *testing.T) {
 	t.Parallel()
 	lockstormtest.Cases(t, harness.New(stores.All()...), []suite.Case{
-		{Name: "holds", Text: "the control that passes", Run: suite.MustLine("--backend file-flock" + short), Expect: suite.Expectation{Outcome: suite.Safe}},
-		{Name: "fails", Text: "the control that fails", Run: suite.MustLine("--backend none" + short), Expect: suite.Expectation{Outcome: suite.Defect}},
+		{
+			Name: "holds", Text: "the control that passes", Run: suite.MustLine("--backend file-flock" + short),
+			Expect: suite.Expectation{Outcome: suite.Safe},
+		},
+		{
+			Name: "fails", Text: "the control that fails", Run: suite.MustLine("--backend none" + short),
+			Expect: suite.Expectation{Outcome: suite.Defect},
+		},
 	})
 }
 
@@ -239,5 +258,6 @@ func TestReplay(t *testing.T) {
 		t.Errorf("another run: failed %v, said %s", failed, said)
 	}
 	t.Setenv(lockstormtest.EnvReplay, filepath.Dir(dir))
-	fails(t, func(tb testing.TB) { lockstormtest.Safe(tb, harness.New(stores.All()...), "--backend none"+short) }, "has no file trial.json")
+	fails(t, func(tb testing.TB) { lockstormtest.Safe(tb, harness.New(stores.All()...), "--backend none"+short) },
+		"has no file trial.json")
 }

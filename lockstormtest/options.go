@@ -37,8 +37,8 @@ func FirstOf(seeds ...uint64) Option {
 	return func(o *options) { o.seeds, o.first = seeds, true }
 }
 
-// Exec puts a lock in another language under test: a program that speaks the protocol of docs/adapters.md, with its arguments. The
-// line names no backend then.
+// Exec puts a lock in another language under test: a program that speaks the protocol of docs/adapters.md, with its arguments.
+// The line names no backend then.
 func Exec(file string, args ...string) Option {
 	return func(o *options) { o.exec = append([]string{file}, args...) }
 }

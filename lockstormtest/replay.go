@@ -30,7 +30,8 @@ func (j *judge) saved() *harness.Trial {
 		return nil // it will be refused
 	}
 	if unseeded(mine.Config) != unseeded(saved.Config) {
-		j.t.Logf("lockstormtest: the run in %s has another configuration than this test, so lockstorm makes a new run with the configuration of the test: %s", dir, j.cfg.Line())
+		j.t.Logf("lockstormtest: the run in %s has another configuration than this test, so lockstorm makes a new run with the "+
+			"configuration of the test: %s", dir, j.cfg.Line())
 		return nil
 	}
 	for _, d := range saved.Differs(j.t.Context()) {

@@ -90,7 +90,9 @@ func chooseNodes(ctx context.Context, w World, selector string, hit *Hit, draw u
 
 // ofRole is the master that those who decide have chosen, else one that claims the role,
 // of those that granted the lock to the client at the point where some did.
-func ofRole(ctx context.Context, w World, data []Node, role func(string) bool, granted func(Node) bool, draw uint64) ([]Node, error) {
+func ofRole(ctx context.Context, w World, data []Node, role func(string) bool, granted func(Node) bool, draw uint64) ([]Node,
+	error,
+) {
 	if f := w.Fleet(); f != nil && role(RoleMaster) {
 		m, err := f.Master(ctx)
 		if err != nil {

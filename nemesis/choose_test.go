@@ -41,7 +41,8 @@ func TestChooseClients(t *testing.T) {
 	if _, err := chooseClients(clients, "c9", nil, 1); err == nil || !strings.Contains(err.Error(), `client "c9" is not running`) {
 		t.Errorf("error %v", err)
 	}
-	if got, err := chooseClients(clients, "c1+c3", &Hit{Client: clients[2]}, 1); err != nil || len(got) != 2 || got[0].Name() != "c3" {
+	if got, err := chooseClients(clients, "c1+c3", &Hit{Client: clients[2]}, 1); err != nil || len(got) != 2 ||
+		got[0].Name() != "c3" {
 		t.Errorf("c3 stands at the point, c1 is named, too: %v, %v", names(got), err)
 	}
 	got, err := chooseClients(clients, "2", &Hit{Client: clients[2]}, 1)

@@ -64,14 +64,20 @@ func (r *Runner) inject(ctx context.Context, spec Spec, t Target, f history.Faul
 		err = errNoProof
 	}
 	f.Began = effect.Began
-	a := &active{event: history.Event{F: history.FHeal, Value: history.ValueOf(f)}, fault: f, effect: effect, over: make(chan struct{})}
+	a := &active{
+		event: history.Event{F: history.FHeal, Value: history.ValueOf(f)}, fault: f, effect: effect,
+		over: make(chan struct{}),
+	}
 	if effect.Heal != nil {
 		r.mu.Lock()
 		r.active = append(r.active, a)
 		r.mu.Unlock()
 	}
 	if err != nil {
-		r.note(history.Event{Type: history.Fail, F: history.FFault, Value: history.ValueOf(f), Error: history.ErrOther, Message: err.Error()})
+		r.note(history.Event{
+			Type: history.Fail, F: history.FFault, Value: history.ValueOf(f), Error: history.ErrOther,
+			Message: err.Error(),
+		})
 		if effect.Heal != nil {
 			r.heal(context.WithoutCancel(ctx), a)
 		}
@@ -118,5 +124,8 @@ func (r *Runner) heal(ctx context.Context, a *active) {
 
 // miss records a step that hurt nobody.
 func (r *Runner) miss(f history.Fault, why error) {
-	r.note(history.Event{Type: history.Fail, F: history.FFault, Value: history.ValueOf(f), Error: history.ErrNotSent, Message: why.Error()})
+	r.note(history.Event{
+		Type: history.Fail, F: history.FFault, Value: history.ValueOf(f), Error: history.ErrNotSent,
+		Message: why.Error(),
+	})
 }

@@ -51,7 +51,8 @@ func carryOut(t *testing.T, w World, s Spec, steps ...Step) (record []string, f 
 		w = ground{clock: clock}
 	}
 	r := &Runner{
-		Plan: &Plan{Requests: []Request{{Fault: s.Name, Steps: steps}}}, Faults: catalog.New("nemesis", s), World: w, Rec: rec, Start: clock.Now(),
+		Plan: &Plan{Requests: []Request{{Fault: s.Name, Steps: steps}}}, Faults: catalog.New("nemesis", s), World: w, Rec: rec,
+		Start: clock.Now(),
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -117,7 +118,8 @@ func TestWhatIsNotProvenFailed(t *testing.T) {
 		same(t, record, "invoke fault", "fail fault "+message)
 		healed := 0
 		p.healed = &healed
-		record, _, err = carryOut(t, nil, bareSpec(p), Step{For: time.Hour.Nanoseconds()}, Step{At: 20 * time.Millisecond.Nanoseconds()})
+		record, _, err = carryOut(t, nil, bareSpec(p), Step{For: time.Hour.Nanoseconds()},
+			Step{At: 20 * time.Millisecond.Nanoseconds()})
 		if err != nil || healed != 2 {
 			t.Errorf("healed %d times, %v", healed, err)
 		}
@@ -143,10 +145,13 @@ func TestAFaultThatHitsNobody(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	same(t, record, "fail fault before the time limit of this fault, no client reached the point acquired as often as required (parameter nth=2)", `fail fault the node "n9" is not running at this moment, so the fault cannot hit it`, "fail fault at this moment no node matches the parameter nodes, so the fault has no target")
+	same(t, record, "fail fault before the time limit of this fault, no client reached the point acquired as often as required "+
+		"(parameter nth=2)", `fail fault the node "n9" is not running at this moment, so the fault cannot hit it`,
+		"fail fault at this moment no node matches the parameter nodes, so the fault has no target")
 	any := Step{Tied: true, Nth: 1, Until: (200 * time.Millisecond).Nanoseconds()}
 	record, _, _ = carryOut(t, nil, with(func(s *Spec) { s.Whom, s.Gates = Clients, true }), any) // checked above
-	same(t, record, "fail fault before the time limit of this fault, no client reached any point as often as required (parameter nth=1)")
+	same(t, record, "fail fault before the time limit of this fault, no client reached any point as often as required "+
+		"(parameter nth=1)")
 }
 
 // A step of a fault that is not in the catalogue is the error of the run.

@@ -54,12 +54,15 @@ func newLayout(s Spec, v Values, in Input) (*layout, error) {
 		return nil, fmt.Errorf("until=%s does not exist: choose until=%s, or leave out until=", ends, UntilGranted)
 	}
 	if v[paramUntil] != "" && !s.lasts(v) {
-		return nil, fmt.Errorf("until=%s ends a fault early, but with these parameters the fault has no duration: leave out until=", v[paramUntil])
+		return nil, fmt.Errorf("until=%s ends a fault early, but with these parameters the fault has no duration: leave out until=",
+			v[paramUntil])
 	}
 	if l.every > 0 && in.Duration/l.every > maxSteps {
-		return nil, fmt.Errorf("every=%s would inject the fault %d times in a run of %v, but the limit is %d times: choose a longer every=", v[paramEvery], in.Duration/l.every, in.Duration, maxSteps)
+		return nil, fmt.Errorf("every=%s would inject the fault %d times in a run of %v, but the limit is %d times: choose a "+
+			"longer every=", v[paramEvery], in.Duration/l.every, in.Duration, maxSteps)
 	}
-	if err := errors.Join(checkPoint(v[paramAt], in), checkMessage(v[paramMessage], v[paramAt]), checkCarried(s, v[paramAt], l.own), checkUnmet(s, v), checkTargets(s, v, in), checkVoters(v, in)); err != nil {
+	if err := errors.Join(checkPoint(v[paramAt], in), checkMessage(v[paramMessage], v[paramAt]), checkCarried(s, v[paramAt], l.own),
+		checkUnmet(s, v), checkTargets(s, v, in), checkVoters(v, in)); err != nil {
 		return nil, err
 	}
 	l.last = in.Duration - l.length - s.takes(in.TTL)
@@ -82,7 +85,8 @@ func checkMessage(text, at string) error {
 	if text == "" || history.IsMessagePoint(at) {
 		return nil
 	}
-	return fmt.Errorf("message=%s selects messages, but this fault does not act at a message: add at=%s or at=%s", text, history.AtRequest, history.AtReply)
+	return fmt.Errorf("message=%s selects messages, but this fault does not act at a message: add at=%s or at=%s", text,
+		history.AtRequest, history.AtReply)
 }
 
 // checkCarried refuses the points of messages to faults that keep a client at its point: no client stands there.
@@ -91,10 +95,12 @@ func checkCarried(s Spec, at string, own Values) error {
 		return nil
 	}
 	if s.OfGrant {
-		return fmt.Errorf("at=%s makes the fault %s act on a message, but lockstorm then does not know the client's grant, which this fault needs: name a point of the client instead", at, s.Name)
+		return fmt.Errorf("at=%s makes the fault %s act on a message, but lockstorm then does not know the client's grant, which "+
+			"this fault needs: name a point of the client instead", at, s.Name)
 	}
 	if s.keeps(own) {
-		return fmt.Errorf("at=%s makes the fault %s act on a message, but this fault must stop a client at a point: name a point of the client instead, or use the fault packet-delay", at, s.Name)
+		return fmt.Errorf("at=%s makes the fault %s act on a message, but this fault must stop a client at a point: name a point of "+
+			"the client instead, or use the fault packet-delay", at, s.Name)
 	}
 	return nil
 }
@@ -106,7 +112,8 @@ func checkUnmet(s Spec, v Values) error {
 	}
 	for _, p := range s.Params {
 		if (p.Name == paramStay || p.Name == paramGrant) && v[p.Name] != p.Default {
-			return fmt.Errorf("%s=%s has no meaning with at=%s: the fault then acts on a message, so lockstorm does not stop the client, and does not know the client's grant. Leave out %s=", p.Name, v[p.Name], v[paramAt], p.Name)
+			return fmt.Errorf("%s=%s has no meaning with at=%s: the fault then acts on a message, so lockstorm does not stop the "+
+				"client, and does not know the client's grant. Leave out %s=", p.Name, v[p.Name], v[paramAt], p.Name)
 		}
 	}
 	return nil

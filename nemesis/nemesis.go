@@ -102,7 +102,8 @@ func (s Spec) Valid() error {
 	case s.Links&^(ToServers|ToRegister) != 0:
 		return errors.New("the field `Links` must be ToServers, ToRegister, both (ToServers|ToRegister), or 0")
 	case s.Fault != nil && s.Family == history.FamilyMixed:
-		return errors.New("the field `Family` is \"mixed\", but the field `Draw` is not set: set `Draw` (the function that draws faults at random), or choose another family")
+		return errors.New("the field `Family` is \"mixed\", but the field `Draw` is not set: set `Draw` (the function that draws " +
+			"faults at random), or choose another family")
 	}
 	return errors.Join(s.validTogether(), s.validStrikes(), s.validParams())
 }
@@ -113,11 +114,13 @@ func (s Spec) validTogether() error {
 	case s.Gates && s.Whom != Clients:
 		return errors.New("the field `Gates` is true, so the fault stops a client at a point: set the field `Whom` to Clients")
 	case s.Fault != nil && s.Family == history.FamilyClient && s.Whom&Clients == 0:
-		return errors.New("the field `Family` is \"client\", but the field `Whom` does not contain Clients, so lockstorm would never count a client as hit by the fault: set `Whom` to Clients or ClientsAndNodes")
+		return errors.New("the field `Family` is \"client\", but the field `Whom` does not contain Clients, so lockstorm would never " +
+			"count a client as hit by the fault: set `Whom` to Clients or ClientsAndNodes")
 	case s.Delays && s.Links == 0:
 		return errors.New("the field `Delays` is true, but the field `Links` is 0: set `Links` to the links whose requests are delayed")
 	case s.OfMaster && s.Whom&Nodes == 0:
-		return errors.New("the field `OfMaster` is true, so the fault acts on a server: set the field `Whom` to Nodes or ClientsAndNodes")
+		return errors.New("the field `OfMaster` is true, so the fault acts on a server: set the field `Whom` to Nodes or " +
+			"ClientsAndNodes")
 	}
 	return nil
 }
@@ -129,7 +132,8 @@ func (s Spec) validStrikes() (err error) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the function in the field `Strikes` must return a point or history.AtRandom for every backend, but it fails for a backend without points of its own: %v", p)
+			err = fmt.Errorf("the function in the field `Strikes` must return a point or history.AtRandom for every backend, but it "+
+				"fails for a backend without points of its own: %v", p)
 		}
 	}()
 	for k := range 10 {

@@ -25,20 +25,29 @@ func (strayFault) Inject(_ context.Context, _ World, t Target) (Effect, error) {
 
 // stray is a spec with nothing in it that may be left out.
 func stray() Spec {
-	return Spec{Name: "stray", Doc: "a fault", Proven: "It was seen.", End: "It is over.", Family: history.FamilyStore, Whom: OwnTargets, Fault: strayFault{}}
+	return Spec{
+		Name: "stray", Doc: "a fault", Proven: "It was seen.", End: "It is over.", Family: history.FamilyStore,
+		Whom: OwnTargets, Fault: strayFault{},
+	}
 }
 
 // A fault of neither clients nor nodes, without any optional field, is planned: once, at a fresh grant.
 func TestElsewhereIsPlanned(t *testing.T) {
 	c := catalog.New("nemesis", stray())
-	p, err := NewPlan(c, Input{Seed: 1, Specs: []string{"stray"}, TTL: time.Second, Duration: 4 * time.Second, Points: []string{"acquired"}, Clients: []string{"c1"}})
+	p, err := NewPlan(c, Input{
+		Seed: 1, Specs: []string{"stray"}, TTL: time.Second, Duration: 4 * time.Second,
+		Points: []string{"acquired"}, Clients: []string{"c1"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if steps := p.Requests[0].Steps; len(steps) != 1 || steps[0].Point != "acquired" {
 		t.Errorf("steps %+v", steps)
 	}
-	if _, err := NewPlan(c, Input{Seed: 1, Specs: []string{"stray:every=1s"}, TTL: time.Second, Duration: time.Second}); err == nil || !strings.Contains(err.Error(), "takes no parameters") {
+	if _, err := NewPlan(c, Input{
+		Seed: 1, Specs: []string{"stray:every=1s"}, TTL: time.Second,
+		Duration: time.Second,
+	}); err == nil || !strings.Contains(err.Error(), "takes no parameters") {
 		t.Errorf("a parameter that it does not have: %v", err)
 	}
 }
@@ -61,7 +70,8 @@ func TestElsewhereIsNobodyElse(t *testing.T) {
 	for _, whom := range []Whom{0, Clients | OwnTargets, Nodes | OwnTargets, 8} {
 		s := stray()
 		s.Whom = whom
-		if err := s.Valid(); err == nil || !strings.Contains(err.Error(), "the field `Whom` must be Clients, Nodes, ClientsAndNodes or OwnTargets") {
+		if err := s.Valid(); err == nil || !strings.Contains(err.Error(), "the field `Whom` must be Clients, Nodes, ClientsAndNodes "+
+			"or OwnTargets") {
 			t.Errorf("Whom %d: %v", whom, err)
 		}
 	}

@@ -28,14 +28,18 @@ func TestAFaultThatPanics(t *testing.T) {
 	for _, inject := range []bool{true, false} {
 		clock := history.NewClock()
 		w := &oneHit{clock: clock, hit: &Hit{Client: someClient{name: "c1"}, Go: func() {}}}
-		s := Spec{Name: "wild", Doc: "a fault", Proven: "It runs.", End: "It stops.", Family: history.FamilyServer, Whom: Nodes, Fault: wild{inject}}
+		s := Spec{
+			Name: "wild", Doc: "a fault", Proven: "It runs.", End: "It stops.", Family: history.FamilyServer, Whom: Nodes,
+			Fault: wild{inject},
+		}
 		r := &Runner{
 			Plan:   &Plan{Requests: []Request{{Fault: "wild", Steps: []Step{{Nodes: "1"}}}}},
 			Faults: catalog.New("nemesis", s), World: w, Rec: history.Discard(history.PartyNemesis, clock), Start: clock.Now(),
 		}
 		err := r.Run(context.Background())
 		var p *PanicError
-		if !errors.As(err, &p) || p.Fault != "wild" || !strings.Contains(err.Error(), "no brakes") || !strings.Contains(err.Error(), "panic_test.go") {
+		if !errors.As(err, &p) || p.Fault != "wild" || !strings.Contains(err.Error(), "no brakes") ||
+			!strings.Contains(err.Error(), "panic_test.go") {
 			t.Errorf("inject %v: %v", inject, err)
 		}
 	}

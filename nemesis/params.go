@@ -20,7 +20,10 @@ const (
 )
 
 // shared are the parameters that the engine reads; the others are a fault's own.
-var shared = []string{paramAt, paramNth, paramEvery, paramFor, paramClients, paramNodes, paramStay, paramGrant, paramUntil, paramWhile, paramMessage}
+var shared = []string{
+	paramAt, paramNth, paramEvery, paramFor, paramClients, paramNodes, paramStay, paramGrant, paramUntil,
+	paramWhile, paramMessage,
+}
 
 // AtOnce is the length of faults that do not last.
 const AtOnce = ""
@@ -29,9 +32,11 @@ const AtOnce = ""
 // length is AtOnce, `for`.
 func CommonParams(length, every string) []Param {
 	return append([]Param{
-		{Name: paramAt, Doc: "where it strikes: a step of a client (`before-write`), a message (`request` or `reply`), or `random` times (default: what suits the fault)"},
+		{Name: paramAt, Doc: "where it strikes: a step of a client (`before-write`), a message (`request` or `reply`), or `random` " +
+			"times (default: what suits the fault)"},
 		{Name: paramNth, Default: "1", Doc: "when one client has reached the point this many times; each injection resets all counts"},
-		{Name: paramMessage, Doc: "a word such as SET or COMMIT, in any case: with `at=request` only requests with it count, with `at=reply` only the first answer after one (default: every message)"},
+		{Name: paramMessage, Doc: "a word such as SET or COMMIT, in any case: with `at=request` only requests with it count, with " +
+			"`at=reply` only the first answer after one (default: every message)"},
 	}, TimeParams(length, every)...)
 }
 
@@ -42,7 +47,8 @@ func TimeParams(length, every string) []Param {
 		p = append(p, Param{Name: paramFor, Default: length, Doc: "how long each injection lasts"},
 			Param{Name: paramUntil, Doc: "`granted`: ends already when another client is granted the lock (default: only after `for`)"})
 	}
-	return append(p, Param{Name: paramWhile, Doc: "the number of an earlier fault in the command (1 is the first): strikes only while that one is active"})
+	return append(p, Param{Name: paramWhile, Doc: "the number of an earlier fault in the command (1 is the first): strikes only " +
+		"while that one is active"})
 }
 
 // UntilGranted ends a fault with the next grant to another client.
@@ -56,7 +62,9 @@ func ClientParams(length, every string) []Param {
 
 // NodesParam chooses servers; those without data are only hurt when they are named.
 func NodesParam(def string) Param {
-	return Param{Name: paramNodes, Default: def, Doc: "which servers it hits: a number (those that granted the lock first), leader or master (the same), follower or replica (the same), majority, granted (all that granted the lock), all, or names joined by +"}
+	return Param{Name: paramNodes, Default: def, Doc: "which servers it hits: a number (those that granted the lock first), " +
+		"leader or master (the same), follower or replica (the same), majority, granted (all that granted the lock), all, or names " +
+		"joined by +"}
 }
 
 // ServerParams are those of faults that hurt servers, and the fault's own.
@@ -70,13 +78,16 @@ func ServerParams(length, every, nodes string, own ...Param) []Param {
 // StayParam keeps the client of a tied fault at its point until the fault shows in what another
 // client is granted: for faults of what clients share.
 func StayParam() Param {
-	return Param{Name: paramStay, Default: "0.9ttl", Doc: "longest time that the client is kept at the point, unless another client is granted the lock earlier"}
+	return Param{Name: paramStay, Default: "0.9ttl", Doc: "longest time that the client is kept at the point, unless another " +
+		"client is granted the lock earlier"}
 }
 
 // BehindParam keeps the holder, and not the client that is struck: see [Spec.Behind]. The session of a dead client outlives it
 // by up to one ttl, and a tick of its server.
 func BehindParam() Param {
-	return Param{Name: paramStay, Default: "1.5ttl", Doc: "with `at=waiting`, if the lock renews its leases: longest time that the holder is kept before its write, so that the dead client's place in the queue ends meanwhile, unless another client is granted the lock earlier"}
+	return Param{Name: paramStay, Default: "1.5ttl", Doc: "with `at=waiting`, if the lock renews its leases: longest time that " +
+		"the holder is kept before its write, so that the dead client's place in the queue ends meanwhile, unless another client is " +
+		"granted the lock earlier"}
 }
 
 // What `grant` may say beside a number.

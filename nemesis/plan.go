@@ -49,8 +49,9 @@ type Step struct {
 	Stay    int64  `json:"stay_ns,omitempty"`     // how long the client of a tied server fault stays, at most
 	SetBack int64  `json:"set_back_ns,omitempty"` // by how much stores may keep longer what they have
 	Ends    string `json:"ends,omitempty"`        // granted: with the next grant to another client, or after For; empty: after For
-	While   int    `json:"while,omitempty"`       // only while a fault of the request of this number, from 1, is active; 0: at any time
-	Draw    uint64 `json:"draw"`                  // seed of the choice among targets
+	// only while a fault of the request of this number, from 1, is active; 0: at any time
+	While int    `json:"while,omitempty"`
+	Draw  uint64 `json:"draw"` // seed of the choice among targets
 	// Params are the fault's own parameters.
 	Params Values `json:"params,omitempty"`
 }
@@ -146,7 +147,8 @@ func checkWhile(c *Catalogue, in Input, number, index int) error {
 		return err
 	}
 	if !other.lasts(v) {
-		return fmt.Errorf("while=%d: the fault %s has no duration, so no other fault can act during this fault", number, in.Specs[number-1])
+		return fmt.Errorf("while=%d: the fault %s has no duration, so no other fault can act during this fault", number,
+			in.Specs[number-1])
 	}
 	if why := other.WhyNot(in.Setting); why != "" {
 		return fmt.Errorf("while=%d: the fault %s cannot work in this run: %s", number, other.Name, why)

@@ -14,7 +14,8 @@ import (
 
 const (
 	injectLimit = 20 * time.Second // an injection that takes longer has failed
-	healLimit   = 20 * time.Second // a heal that takes longer is given up, and said (on a busy host an ensemble of JVMs elects a leader in more than ten)
+	// a heal that takes longer is given up, and said (on a busy host an ensemble of JVMs elects a leader in more than ten)
+	healLimit = 20 * time.Second
 )
 
 // Runner carries a plan out. Requests run side by side, their steps one after the
@@ -88,7 +89,8 @@ func (r *Runner) until(ctx context.Context, at int64) bool {
 // step carries out one step: wait for the point, choose, inject, stay, heal.
 func (r *Runner) step(ctx context.Context, index int, spec Spec, st Step) {
 	f := history.Fault{
-		ID: r.newID(), Fault: spec.Name, Request: index, Family: spec.Family, Point: st.Point, For: st.For, Delays: spec.Delays, Ends: st.Ends,
+		ID: r.newID(), Fault: spec.Name, Request: index, Family: spec.Family, Point: st.Point, For: st.For, Delays: spec.Delays,
+		Ends: st.Ends,
 	}
 	hit, ok := r.meet(ctx, f, st)
 	if !ok {
@@ -127,7 +129,8 @@ func (r *Runner) meet(ctx context.Context, f history.Fault, st Step) (*Hit, bool
 	began := r.Rec.Clock().Now() - r.Start
 	switch {
 	case (st.Tied || st.While != 0) && began >= st.Until:
-		r.miss(f, fmt.Errorf("lockstorm came too late for this fault: its time limit was %.3f s after the workload began, but it was %.3f s then, because %s",
+		r.miss(f, fmt.Errorf("lockstorm came too late for this fault: its time limit was %.3f s after the workload began, but it was "+
+			"%.3f s then, because %s",
 			float64(st.Until)/1e9, float64(began)/1e9, whyLate))
 		return nil, false
 	case st.While == 0:
@@ -139,7 +142,8 @@ func (r *Runner) meet(ctx context.Context, f history.Fault, st Step) (*Hit, bool
 	for {
 		gone, err := r.beside(within, st.While)
 		if err != nil {
-			why := fmt.Errorf("this fault needs an active fault number %d, and during that fault a client must reach %s as often as required (parameter nth=%d). This did not happen before the time limit", st.While, st.where(), max(st.Nth, 1))
+			why := fmt.Errorf("this fault needs an active fault number %d, and during that fault a client must reach %s as often as "+
+				"required (parameter nth=%d). This did not happen before the time limit", st.While, st.where(), max(st.Nth, 1))
 			if stopped != nil {
 				why = fmt.Errorf("%w; %w", why, stopped)
 			}
@@ -227,7 +231,8 @@ func (st Step) missed(err error, began int64) error {
 	if errors.As(err, &stopped) && stopped.All {
 		return fmt.Errorf("no client could reach %s before the time limit of this fault: %w", st.where(), stopped)
 	}
-	why := fmt.Errorf("before the time limit of this fault, no client reached %s as often as required (parameter nth=%d)", st.where(), st.Nth)
+	why := fmt.Errorf("before the time limit of this fault, no client reached %s as often as required (parameter nth=%d)",
+		st.where(), st.Nth)
 	if stopped != nil {
 		why = fmt.Errorf("%w; %w", why, stopped)
 	}

@@ -92,7 +92,10 @@ func TestAClientIsNotKeptBeyondItsLease(t *testing.T) {
 			close(gone)
 		})
 	}}
-	s := Spec{Name: "slow-fault", Doc: "a fault that takes long", Proven: "At last.", End: "Never.", Family: history.FamilyServer, Whom: Nodes, Fault: slowFault{gone}}
+	s := Spec{
+		Name: "slow-fault", Doc: "a fault that takes long", Proven: "At last.", End: "Never.", Family: history.FamilyServer,
+		Whom: Nodes, Fault: slowFault{gone},
+	}
 	runOne(t, s, Step{Nodes: "1", Stay: time.Hour.Nanoseconds()}, w)
 	if left > w.TTL()/2 {
 		t.Errorf("it was let go %v before the end of its lease", left)
@@ -119,8 +122,12 @@ func TestWhyAStepStruckNobody(t *testing.T) {
 		want    []string
 		not     string
 	}{
-		"nobody came":      {0, nil, []string{"no client reached the point acquired as often"}, "late"},
-		"all were stopped": {0, &StoppedError{[]string{"c1"}, true}, []string{"no client could reach", "a fault had stopped c1"}, "as often"},
+		"nobody came": {0, nil, []string{"no client reached the point acquired as often"}, "late"},
+		"all were stopped": {
+			0, &StoppedError{[]string{"c1"}, true},
+			[]string{"no client could reach", "a fault had stopped c1"},
+			"as often",
+		},
 		"one was stopped":  {0, &StoppedError{[]string{"c1"}, false}, []string{"no client reached", "a fault had stopped c1"}, "late"},
 		"too late":         {60, nil, []string{"lockstorm came too late", "0.050 s"}, "no client"},
 		"little time left": {40, nil, []string{"no client reached", "lockstorm began to wait"}, "stopped"},
@@ -128,7 +135,8 @@ func TestWhyAStepStruckNobody(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "nemesis.jsonl")
 		clock := history.NewClock()
-		rec, err := history.Open(path, history.PartyNemesis, clock, history.Run{Schema: history.Schema, StallLimit: time.Hour.Nanoseconds()})
+		rec, err := history.Open(path, history.PartyNemesis, clock,
+			history.Run{Schema: history.Schema, StallLimit: time.Hour.Nanoseconds()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +188,10 @@ func (stuck) Inject(context.Context, World, Target) (Effect, error) {
 func TestAHealEndsAtTheLimit(t *testing.T) {
 	clock := history.NewClock()
 	w := &oneHit{clock: clock, hit: &Hit{Client: someClient{name: "c1"}, Go: func() {}}}
-	spec := Spec{Name: "stuck", Doc: "a fault that stays", Proven: "At once.", End: "Never.", Family: history.FamilyServer, Whom: Nodes, Fault: stuck{}}
+	spec := Spec{
+		Name: "stuck", Doc: "a fault that stays", Proven: "At once.", End: "Never.", Family: history.FamilyServer,
+		Whom: Nodes, Fault: stuck{},
+	}
 	r := &Runner{
 		Plan:   &Plan{Requests: []Request{{Fault: "stuck", Steps: []Step{{Nodes: "1", For: time.Millisecond.Nanoseconds()}}}}},
 		Faults: catalog.New("nemesis", spec), World: w, Rec: history.Discard(history.PartyNemesis, clock), Start: clock.Now(),
@@ -280,7 +291,10 @@ func TestAHolderStaysBeforeAClientThatIsStruck(t *testing.T) {
 			Name: "kill", Doc: "kills", Proven: "It is dead.", End: "Never.", Family: history.FamilyClient, Whom: Clients, Behind: true,
 			Fault: killing{func() { injected = went() }},
 		}
-		st := Step{Tied: true, Point: history.AtWaiting, Nth: 1, Clients: c.clients, Stay: c.stay.Nanoseconds(), Until: time.Minute.Nanoseconds()}
+		st := Step{
+			Tied: true, Point: history.AtWaiting, Nth: 1, Clients: c.clients, Stay: c.stay.Nanoseconds(),
+			Until: time.Minute.Nanoseconds(),
+		}
 		if _, _, err := carryOut(t, w, s, st); err != nil {
 			t.Fatal(err)
 		}

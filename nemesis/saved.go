@@ -12,9 +12,11 @@ import (
 func (p *Plan) Check(c *Catalogue, in Input) error {
 	switch {
 	case p.Seed != in.Seed || p.TTL != in.TTL.Nanoseconds() || p.Duration != in.Duration.Nanoseconds():
-		return errors.New("the saved plan (the list of all faults) belongs to another configuration: the seed, ttl or duration in the plan differs from that of this run")
+		return errors.New("the saved plan (the list of all faults) belongs to another configuration: the seed, ttl or duration in " +
+			"the plan differs from that of this run")
 	case len(p.Requests) != len(in.Specs):
-		return fmt.Errorf("the saved plan contains %d faults, but the configuration of this run contains %d", len(p.Requests), len(in.Specs))
+		return fmt.Errorf("the saved plan contains %d faults, but the configuration of this run contains %d", len(p.Requests),
+			len(in.Specs))
 	}
 	for i, q := range p.Requests {
 		spec, err := c.Get(q.Fault)
@@ -22,7 +24,8 @@ func (p *Plan) Check(c *Catalogue, in Input) error {
 			return err
 		}
 		if name, _ := catalog.Split(in.Specs[i]); q.Spec != in.Specs[i] || q.Fault != name || q.Family != spec.Family {
-			return fmt.Errorf("fault number %d differs: the saved plan has %s, but the configuration of this run has %s", i+1, q.Spec, in.Specs[i])
+			return fmt.Errorf("fault number %d differs: the saved plan has %s, but the configuration of this run has %s", i+1, q.Spec,
+				in.Specs[i])
 		}
 		for k, st := range q.Steps {
 			if err := errors.Join(st.check(c, q, in), checkWhile(c, in, st.While, i)); err != nil {
@@ -48,10 +51,12 @@ func (st Step) check(c *Catalogue, q Request, in Input) error {
 		return fmt.Errorf("the field \"ends\" of a step in the saved plan has the unknown value %q: choose %s", st.Ends, UntilGranted)
 	}
 	if spec.Gates && !st.Tied {
-		return fmt.Errorf("the fault %s stops a client at a point: the field \"tied\" of its step in the saved plan must be true, but is false", spec.Name)
+		return fmt.Errorf("the fault %s stops a client at a point: the field \"tied\" of its step in the saved plan must be true, "+
+			"but is false", spec.Name)
 	}
 	if st.Tied && st.Point != "" {
-		if err := errors.Join(checkPoint(st.Point, in), checkMessage(st.Message, st.Point), checkCarried(spec, st.Point, st.Params)); err != nil {
+		if err := errors.Join(checkPoint(st.Point, in), checkMessage(st.Message, st.Point),
+			checkCarried(spec, st.Point, st.Params)); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,8 @@ func grantedBy(v Values, in Input) (int, error) {
 	}
 	n, err := v.Count(paramGrant, 0)
 	if err != nil || n > len(in.Nodes) {
-		return 0, fmt.Errorf("%s=%s: choose %s, %s, or a number from 1 to %d", paramGrant, v[paramGrant], GrantAny, GrantAll, len(in.Nodes))
+		return 0, fmt.Errorf("%s=%s: choose %s, %s, or a number from 1 to %d", paramGrant, v[paramGrant], GrantAny, GrantAll,
+			len(in.Nodes))
 	}
 	return n, nil
 }
@@ -39,11 +40,14 @@ func checkVoters(v Values, in Input) error {
 	case !in.Setting.Voters:
 		return fmt.Errorf("backend %s does not report which servers granted a lock: %s", in.Setting.Backend, leave)
 	case at == history.AtBeforeAcquire || at == history.AtWaiting:
-		return fmt.Errorf("at=%s: at this point the client does not hold the lock yet, so lockstorm does not know which servers will grant it: name a later point, or %s", at, leave)
+		return fmt.Errorf("at=%s: at this point the client does not hold the lock yet, so lockstorm does not know which servers will "+
+			"grant it: name a later point, or %s", at, leave)
 	case history.IsMessagePoint(at):
-		return fmt.Errorf("at=%s: when the fault acts on a message, lockstorm does not know which servers granted the lock: name a point of the client, or %s", at, leave)
+		return fmt.Errorf("at=%s: when the fault acts on a message, lockstorm does not know which servers granted the lock: name a "+
+			"point of the client, or %s", at, leave)
 	case at == history.AtRandom:
-		return fmt.Errorf("at=%s: at random times the fault does not wait for a grant, so lockstorm does not know which servers granted the lock: name a point of the client, or %s", history.AtRandom, leave)
+		return fmt.Errorf("at=%s: at random times the fault does not wait for a grant, so lockstorm does not know which servers "+
+			"granted the lock: name a point of the client, or %s", history.AtRandom, leave)
 	default:
 		return nil
 	}
@@ -53,12 +57,15 @@ func checkVoters(v Values, in Input) error {
 func checkTargets(s Spec, v Values, in Input) error {
 	clients, nodes := v[paramClients], v[paramNodes]
 	if s.Whom&Clients == 0 && clients != "" && pinned(clients) == nil { // it hurts servers: whose points count
-		return fmt.Errorf("clients=%s: this fault acts on servers, so clients= must list the clients whose steps trigger the fault: write names from %s, joined by +", clients, strings.Join(in.Clients, ", "))
+		return fmt.Errorf("clients=%s: this fault acts on servers, so clients= must list the clients whose steps trigger the fault: "+
+			"write names from %s, joined by +", clients, strings.Join(in.Clients, ", "))
 	}
 	if s.Gates && (clients == RoleAll || clients == RoleHalf || howMany(clients, 1) > 1) {
-		return fmt.Errorf("clients=%s is not possible, because this fault stops only one client: the client that reaches the point. Write 1 (any client), %s, or several names joined by + (the fault then stops one of these clients)", clients, RoleHolder)
+		return fmt.Errorf("clients=%s is not possible, because this fault stops only one client: the client that reaches the point. "+
+			"Write 1 (any client), %s, or several names joined by + (the fault then stops one of these clients)", clients, RoleHolder)
 	}
-	if _, err := strconv.Atoi(nodes); s.OfMaster && (err == nil || slices.Contains([]string{RoleReplica, RoleFollower, RoleMajority, RoleAll, RoleGranted}, nodes)) {
+	if _, err := strconv.Atoi(nodes); s.OfMaster &&
+		(err == nil || slices.Contains([]string{RoleReplica, RoleFollower, RoleMajority, RoleAll, RoleGranted}, nodes)) {
 		return fmt.Errorf("nodes=%s: this fault acts only on the master: use nodes=%s", nodes, RoleMaster)
 	}
 	if err := checkSelector(paramClients, clients, in.Clients, len(in.Clients), clientRoles); err != nil {

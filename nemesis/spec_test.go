@@ -37,7 +37,10 @@ func (p plain) Inject(context.Context, World, Target) (Effect, error) {
 
 // bareSpec has what every fault must have, and nothing else.
 func bareSpec(f Fault) Spec {
-	return Spec{Name: "melt", Doc: "it melts", Proven: "It is seen.", End: "It cools.", Family: history.FamilyServer, Whom: Nodes, Fault: f}
+	return Spec{
+		Name: "melt", Doc: "it melts", Proven: "It is seen.", End: "It cools.", Family: history.FamilyServer, Whom: Nodes,
+		Fault: f,
+	}
 }
 
 func with(change func(s *Spec)) Spec {
@@ -77,13 +80,27 @@ func TestWrongSpecs(t *testing.T) {
 		{"the field `Proven` is empty: describe what shows that the fault took effect", with(func(s *Spec) { s.Proven = "" })},
 		{"the field `End` is empty: describe what happens when the fault ends", with(func(s *Spec) { s.End = "" })},
 		{"the field `Whom` must be Clients, Nodes, ClientsAndNodes or OwnTargets", with(func(s *Spec) { s.Whom = 0 })},
-		{"the field `Whom` must be Clients, Nodes, ClientsAndNodes or OwnTargets", with(func(s *Spec) { s.Whom = Clients | OwnTargets })},
+		{
+			"the field `Whom` must be Clients, Nodes, ClientsAndNodes or OwnTargets",
+			with(func(s *Spec) { s.Whom = Clients | OwnTargets }),
+		},
 		{"the field `Whom` must be Clients, Nodes, ClientsAndNodes or OwnTargets", with(func(s *Spec) { s.Whom = 16 })},
 		{"the field `Links` must be ToServers, ToRegister, both (ToServers|ToRegister), or 0", with(func(s *Spec) { s.Links = 4 })},
-		{"the field `Gates` is true, so the fault stops a client at a point: set the field `Whom` to Clients", with(func(s *Spec) { s.Gates = true })},
-		{"the field `Gates` is true, so the fault stops a client at a point: set the field `Whom` to Clients", with(func(s *Spec) { s.Gates, s.Whom = true, ClientsAndNodes })},
-		{"the field `OfMaster` is true, so the fault acts on a server: set the field `Whom` to Nodes or ClientsAndNodes", with(func(s *Spec) { s.OfMaster, s.Whom = true, Clients })},
-		{`two parameters are named "every"`, with(func(s *Spec) { s.Params = append(ServerParams("1s", "1s", "1"), TimeParams("1s", "1s")...) })},
+		{
+			"the field `Gates` is true, so the fault stops a client at a point: set the field `Whom` to Clients",
+			with(func(s *Spec) { s.Gates = true }),
+		},
+		{
+			"the field `Gates` is true, so the fault stops a client at a point: set the field `Whom` to Clients",
+			with(func(s *Spec) { s.Gates, s.Whom = true, ClientsAndNodes }),
+		},
+		{
+			"the field `OfMaster` is true, so the fault acts on a server: set the field `Whom` to Nodes or ClientsAndNodes",
+			with(func(s *Spec) { s.OfMaster, s.Whom = true, Clients }),
+		},
+		{`two parameters are named "every"`, with(func(s *Spec) {
+			s.Params = append(ServerParams("1s", "1s", "1"), TimeParams("1s", "1s")...)
+		})},
 		{`"By" is not a valid name for a parameter`, with(func(s *Spec) { s.Params = params(Param{Name: "By", Doc: "d"}) })},
 		{`parameter "by" has no description`, with(func(s *Spec) { s.Params = params(Param{Name: "by"}) })},
 		{"for=long is not a length", with(func(s *Spec) { s.Params = ServerParams("long", "1s", "1") })},
@@ -91,7 +108,8 @@ func TestWrongSpecs(t *testing.T) {
 		{"every= must be greater than 0", with(func(s *Spec) { s.Params = ServerParams("1s", "0s", "1") })},
 		{"nth=first is not a whole number", with(func(s *Spec) { s.Params = params(Param{Name: "nth", Default: "first", Doc: "d"}) })},
 		{"stay=-1s is not a length", with(func(s *Spec) { s.Params = params(Param{Name: "stay", Default: "-1s", Doc: "d"}) })},
-		{"the function in the field `Strikes` must return a point or history.AtRandom for every backend, but it fails for a backend without points of its own: runtime error: index out of range", with(func(s *Spec) {
+		{"the function in the field `Strikes` must return a point or history.AtRandom for every backend, but it fails for a backend " +
+			"without points of its own: runtime error: index out of range", with(func(s *Spec) {
 			s.Strikes = func(k int, own []string) string { return own[k] }
 		})},
 	} {
@@ -100,7 +118,10 @@ func TestWrongSpecs(t *testing.T) {
 		}
 	}
 	none := Spec{Name: "none", Doc: "no faults"}
-	for _, s := range []Spec{none, bareSpec(plain{}), with(func(s *Spec) { s.Whom = ClientsAndNodes }), with(func(s *Spec) { s.Gates, s.Whom = true, Clients })} {
+	for _, s := range []Spec{
+		none, bareSpec(plain{}), with(func(s *Spec) { s.Whom = ClientsAndNodes }),
+		with(func(s *Spec) { s.Gates, s.Whom = true, Clients }),
+	} {
 		if said := added(s); said != "" {
 			t.Error(said)
 		}
@@ -131,7 +152,8 @@ func TestDefaultsOfASpec(t *testing.T) {
 		t.Fatalf("steps %+v", steps)
 	}
 	st := steps[0]
-	if st.At != 3e8 || st.Until != 13e8 || !st.Tied || st.Point != history.AtAcquired || st.Nth != 1 || st.For != 0 || st.Stay != 0 || st.SetBack != 0 || st.Params != nil || st.Nodes+st.Clients != "" {
+	if st.At != 3e8 || st.Until != 13e8 || !st.Tied || st.Point != history.AtAcquired || st.Nth != 1 || st.For != 0 ||
+		st.Stay != 0 || st.SetBack != 0 || st.Params != nil || st.Nodes+st.Clients != "" {
 		t.Errorf("step %+v", st)
 	}
 	master := catalog.New("nemesis", with(func(s *Spec) { s.OfMaster = true }))
@@ -157,7 +179,8 @@ func TestOneStep(t *testing.T) {
 	if err != nil || st == nil || until != 7*time.Second {
 		t.Fatalf("step %+v until %v, %v", st, until, err)
 	}
-	if st.Fault != "melt" || st.At < 4e9 || st.Until > 7e9 || st.For != 2e9 || st.Nodes != "2" || st.Params["heat"] != "9" || len(st.Params) != 1 {
+	if st.Fault != "melt" || st.At < 4e9 || st.Until > 7e9 || st.For != 2e9 || st.Nodes != "2" || st.Params["heat"] != "9" ||
+		len(st.Params) != 1 {
 		t.Errorf("step %+v", st)
 	}
 	if st, _, err := OneStep(spec, someInput(), 7*time.Second, rnd); err != nil || st == nil {
@@ -171,7 +194,8 @@ func TestOneStep(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	last := with(func(s *Spec) { s.Params = params(Param{Name: "grant", Default: "7", Doc: "d"}) })
-	if _, _, err := OneStep(last, someInput(), 0, rnd); err == nil || !strings.Contains(err.Error(), "grant=7: choose any, all, or a number from 1 to 3") {
+	if _, _, err := OneStep(last, someInput(), 0, rnd); err == nil || !strings.Contains(err.Error(), "grant=7: choose any, all, "+
+		"or a number from 1 to 3") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -212,7 +236,10 @@ func TestCheckOfASavedPlan(t *testing.T) {
 			return nil
 		}
 	})
-	cold := Spec{Name: "freeze", Doc: "d", Proven: "p", End: "e", Family: history.FamilyServer, Whom: Nodes, Fault: plain{why: errors.New("it is summer")}}
+	cold := Spec{
+		Name: "freeze", Doc: "d", Proven: "p", End: "e", Family: history.FamilyServer, Whom: Nodes,
+		Fault: plain{why: errors.New("it is summer")},
+	}
 	c := catalog.New("nemesis", Spec{Name: "none", Doc: "no faults"}, hot, cold)
 	p := mustPlan(t, c, someInput("melt", "none", "freeze"))
 	if err := p.Check(c, someInput("melt", "none", "freeze")); err != nil {
@@ -221,15 +248,33 @@ func TestCheckOfASavedPlan(t *testing.T) {
 	for want, change := range map[string]func(q *Request, st *Step){
 		`unknown nemesis "gone"`:                           func(q *Request, _ *Step) { q.Fault = "gone" },
 		`step 1 of the fault melt: unknown nemesis "gone"`: func(_ *Request, st *Step) { st.Fault = "gone" },
-		"step 1 of the fault melt: a step must inject exactly one fault, but none is not a single fault":   func(_ *Request, st *Step) { st.Fault = "none" },
-		"step 1 of the fault melt: freeze cannot work in this run: it is summer":                           func(_ *Request, st *Step) { st.Fault = "freeze" },
-		"step 1 of the fault melt: at=moon: this run has no such point; choose":                            func(_ *Request, st *Step) { st.Point = "moon" },
-		"step 1 of the fault melt: too hot: heat=99":                                                       func(_ *Request, st *Step) { st.Params = Values{"heat": "99"} },
-		"step 1 of the fault melt: too hot: heat=":                                                         func(_ *Request, st *Step) { st.Params = nil },
-		"fault number 1 differs: the saved plan has melt:every=1s, but the configuration of this run has":  func(q *Request, _ *Step) { q.Spec = "melt:every=1s" },
-		"fault number 1 differs: the saved plan has melt, but the configuration of this run has":           func(q *Request, _ *Step) { q.Family = "bogus" },
-		"step 1 of the fault melt: a step in the saved plan has a negative time or count: write 0 or more": func(_ *Request, st *Step) { st.For = -5 },
-		"step 1 of the fault melt: nodes=n9: nothing is named \"n9\"":                                      func(_ *Request, st *Step) { st.Nodes = "n9" },
+		"step 1 of the fault melt: a step must inject exactly one fault, but none is not a single fault": func(_ *Request, st *Step) {
+			st.Fault = "none"
+		},
+		"step 1 of the fault melt: freeze cannot work in this run: it is summer": func(_ *Request, st *Step) {
+			st.Fault = "freeze"
+		},
+		"step 1 of the fault melt: at=moon: this run has no such point; choose": func(_ *Request, st *Step) {
+			st.Point = "moon"
+		},
+		"step 1 of the fault melt: too hot: heat=99": func(_ *Request, st *Step) {
+			st.Params = Values{"heat": "99"}
+		},
+		"step 1 of the fault melt: too hot: heat=": func(_ *Request, st *Step) {
+			st.Params = nil
+		},
+		"fault number 1 differs: the saved plan has melt:every=1s, but the configuration of this run has": func(q *Request, _ *Step) {
+			q.Spec = "melt:every=1s"
+		},
+		"fault number 1 differs: the saved plan has melt, but the configuration of this run has": func(q *Request, _ *Step) {
+			q.Family = "bogus"
+		},
+		"step 1 of the fault melt: a step in the saved plan has a negative time or count: write 0 or more": func(_ *Request, st *Step) {
+			st.For = -5
+		},
+		"step 1 of the fault melt: nodes=n9: nothing is named \"n9\"": func(_ *Request, st *Step) {
+			st.Nodes = "n9"
+		},
 	} {
 		p := mustPlan(t, c, someInput("melt"))
 		change(&p.Requests[0], &p.Requests[0].Steps[0])
@@ -238,18 +283,22 @@ func TestCheckOfASavedPlan(t *testing.T) {
 		}
 	}
 	p.Requests[1].Steps = p.Requests[0].Steps
-	if err := p.Check(c, someInput("melt", "none", "freeze")); err == nil || err.Error() != "step 1 of the fault none: a step must inject exactly one fault, but none is not a single fault" {
+	if err := p.Check(c, someInput("melt", "none", "freeze")); err == nil || err.Error() != "step 1 of the fault none: a step "+
+		"must inject exactly one fault, but none is not a single fault" {
 		t.Errorf("steps of a request for no faults: %v", err)
 	}
-	if err := (&Plan{}).Check(c, someInput("melt")); err == nil || !strings.Contains(err.Error(), "belongs to another configuration") {
+	if err := (&Plan{}).Check(c, someInput("melt")); err == nil ||
+		!strings.Contains(err.Error(), "belongs to another configuration") {
 		t.Errorf("an empty plan: %v", err)
 	}
 	p.Requests = nil
-	if err := p.Check(c, someInput("melt")); err == nil || !strings.Contains(err.Error(), "the saved plan contains 0 faults, but the configuration of this run contains 1") {
+	if err := p.Check(c, someInput("melt")); err == nil || !strings.Contains(err.Error(), "the saved plan contains 0 faults, but "+
+		"the configuration of this run contains 1") {
 		t.Errorf("a plan without requests: %v", err)
 	}
 	typo := with(func(s *Spec) { s.Strikes = func(int, []string) string { return "before-wirte" } })
-	if _, err := NewPlan(catalog.New("nemesis", typo), someInput("melt")); err == nil || !strings.Contains(err.Error(), "the default point of the fault is wrong: at=before-wirte: this run has no such point") {
+	if _, err := NewPlan(catalog.New("nemesis", typo), someInput("melt")); err == nil ||
+		!strings.Contains(err.Error(), "the default point of the fault is wrong: at=before-wirte: this run has no such point") {
 		t.Errorf("a fault that strikes nowhere: %v", err)
 	}
 }

@@ -30,7 +30,8 @@ func whoCell(rec *history.Record, h *happening) cell {
 	clients := clientsOf(rec, f)
 	c := cell{Name: "Who", Text: listed(clients, 4), More: lockOf(rec, f)}
 	switch pair := len(clients) == 2; {
-	case pair && (f.Rule == "overlap" || f.Rule == "double-grant" || (f.Rule == "late-notice" && h.found[0].Check == checker.MutualExclusion)):
+	case pair && (f.Rule == "overlap" || f.Rule == "double-grant" ||
+		(f.Rule == "late-notice" && h.found[0].Check == checker.MutualExclusion)):
 		c.Text = clients[1] + " got the lock while " + clients[0] + " still used it"
 	case pair && f.Rule == "foreign-release":
 		c.Text = clients[0] + " released the lock of " + clients[1]
@@ -92,7 +93,8 @@ func whenCell(rec *history.Record, h *happening) cell {
 
 // stages name the steps that make a mechanism.
 var stages = map[StepKind]string{
-	StepLeaseOver: "lease expired", StepTold: "holder told of the loss", StepRefused: "stale request refused", StepLost: "update lost", StepOverwritten: "update overwritten", StepRole: "new leader",
+	StepLeaseOver: "lease expired", StepTold: "holder told of the loss", StepRefused: "stale request refused",
+	StepLost: "update lost", StepOverwritten: "update overwritten", StepRole: "new leader",
 }
 
 // toldLate is how long after the end of its lease the first holder was told of the loss.
@@ -220,7 +222,8 @@ func costCell(r *checker.Results, h *happening) cell {
 	default:
 		c.Text = "not measured: the clients wrote no data"
 	}
-	c.More = fmt.Sprintf("in the whole run: %s lost%s; two holders at once: %s", whole.of("update"), whole.others(" (", ")"), checker.Count(r.Stats["violations"], "time"))
+	c.More = fmt.Sprintf("in the whole run: %s lost%s; two holders at once: %s", whole.of("update"), whole.others(" (", ")"),
+		checker.Count(r.Stats["violations"], "time"))
 	return c
 }
 
@@ -236,7 +239,8 @@ func fenceCell(r *checker.Results, about Context) cell {
 	switch {
 	case fenced.counted && plain.lost > 0 && fenced.most == 0:
 		c.Text = "yes, the fence prevented the loss"
-		c.More = fmt.Sprintf("%s lost without the fence, 0 with the fence; the fence refused %s", plain.of("update"), checker.Count(refused, "request"))
+		c.More = fmt.Sprintf("%s lost without the fence, 0 with the fence; the fence refused %s", plain.of("update"),
+			checker.Count(refused, "request"))
 	case fenced.lost > 0:
 		c.Text = "no, the fence did not help"
 	case fenced.most > 0:

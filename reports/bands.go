@@ -43,7 +43,8 @@ func united(bands []band) (out []band) {
 		if b.class == checker.Defect || out[last].class == "" {
 			out[last].class = b.class
 		}
-		out[last].text = fmt.Sprintf("several clients held the lock at once: %[1]d times between %[2]s and %[3]s", together, moment(out[last].From), moment(out[last].To))
+		out[last].text = fmt.Sprintf("several clients held the lock at once: %[1]d times between %[2]s and %[3]s", together,
+			moment(out[last].From), moment(out[last].To))
 	}
 	return out
 }
@@ -65,7 +66,8 @@ func bandsOf(r *checker.Results, rec *history.Record) []band {
 		for _, span := range crowded(known.Overlaps(lock)) {
 			inside := func(b band) bool { return b.From <= span.From && span.To <= b.To }
 			if !slices.ContainsFunc(listed, inside) {
-				out = append(out, band{Interval: span, text: "several clients held lock " + lock + " at once, from " + moment(span.From) + " to " + moment(span.To)})
+				out = append(out, band{Interval: span, text: "several clients held lock " + lock + " at once, from " + moment(span.From) +
+					" to " + moment(span.To)})
 			}
 		}
 	}

@@ -35,7 +35,10 @@ func closedHeight(page string) int {
 		h, _ := strconv.Atoi(m[1])
 		height += h
 	}
-	for piece, each := range map[string]int{"<tr": 55, "<li": 30, "<h2": 70, "<h3": 60, "<summary": 26, "<p class=\"legend": 100, "<b>": 10} {
+	for piece, each := range map[string]int{
+		"<tr": 55, "<li": 30, "<h2": 70, "<h3": 60, "<summary": 26, "<p class=\"legend": 100,
+		"<b>": 10,
+	} {
 		height += each * strings.Count(page, piece)
 	}
 	return height
@@ -134,7 +137,9 @@ func TestAccessible(t *testing.T) {
 	if m := regexp.MustCompile(`<th>`).FindString(page); m != "" {
 		t.Error("a heading of a table has no scope")
 	}
-	stops := regexp.MustCompile(`(?s)tabindex="0" role="(?:img">.{0,200}?<title>([^<]*)</title>|application" aria-label="([^"]*)")`).FindAllStringSubmatch(page, -1)
+	stops := regexp.MustCompile(
+		`(?s)tabindex="0" role="(?:img">.{0,200}?<title>([^<]*)</title>|application" aria-label="([^"]*)")`).FindAllStringSubmatch(page,
+		-1)
 	if len(stops) == 0 || len(stops) != strings.Count(page, `tabindex="0"`) {
 		t.Errorf("%d of %d stops of the keyboard have a title", len(stops), strings.Count(page, `tabindex="0"`))
 	}

@@ -82,8 +82,10 @@ func longRun(t testing.TB, clients, events int) (*checker.Results, *history.Reco
 	for name, c := range r.Checks {
 		for i := range 100 {
 			g := rec.Grants[(i*7919+len(name))%len(rec.Grants)]
-			f := finding("overlap", checker.Inherent, g.From(), g.ID, rec.Grants[min((i*7919+len(name))%len(rec.Grants)+1, len(rec.Grants)-1)].ID)
-			f.Message = fmt.Sprintf("%s got lock L1 at %s while another client was still using it; for 0.1 ms both believed that they held the lock; its lease had run out", g.ID, moment(g.From()))
+			f := finding("overlap", checker.Inherent, g.From(), g.ID,
+				rec.Grants[min((i*7919+len(name))%len(rec.Grants)+1, len(rec.Grants)-1)].ID)
+			f.Message = fmt.Sprintf("%s got lock L1 at %s while another client was still using it; for 0.1 ms both believed that they "+
+				"held the lock; its lease had run out", g.ID, moment(g.From()))
 			f.Events = []int64{g.Acquire.Invoke.Index, g.Acquire.Return.Index, g.Releases[0].Invoke.Index}
 			c.Findings = append(c.Findings, f)
 		}
@@ -94,7 +96,10 @@ func longRun(t testing.TB, clients, events int) (*checker.Results, *history.Reco
 }
 
 func (b *bulk) fault(id int, at int64, client string) {
-	value := history.ValueOf(history.Fault{ID: id, Fault: "client-pause", Family: history.FamilyClient, Clients: []string{client}, Proof: "all threads stopped"})
+	value := history.ValueOf(history.Fault{
+		ID: id, Fault: "client-pause", Family: history.FamilyClient, Clients: []string{client},
+		Proof: "all threads stopped",
+	})
 	for i, typ := range []history.Type{history.Invoke, history.OK} {
 		b.notice(at+int64(i), history.PartyNemesis, history.Event{Type: typ, F: history.FFault, Value: value})
 	}

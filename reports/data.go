@@ -152,7 +152,10 @@ func dataOf(rec *history.Record, all []*happening) *runData {
 			d.Dead[c.of(client)] = us(t)
 		}
 	}
-	d.Grants = grantColumns{Client: []int{}, Number: []int{}, Lock: []int{}, Start: []int64{}, Wait: []int64{}, State: []int{}, Hold: []int64{}, Lease: []int64{}, Kept: []int64{}}
+	d.Grants = grantColumns{
+		Client: []int{}, Number: []int{}, Lock: []int{}, Start: []int64{}, Wait: []int64{}, State: []int{},
+		Hold: []int64{}, Lease: []int64{}, Kept: []int64{},
+	}
 	d.Events = eventColumns{Kinds: []string{}, Time: []int64{}, Kind: []int{}, Party: []int{}, Grant: []int{}, Value: []int64{}}
 	near := nearOf(d.Whole, rec, all)
 	g := d.grants(in, c, l, end, near)
@@ -170,9 +173,11 @@ func dataOf(rec *history.Record, all []*happening) *runData {
 	if !d.Whole {
 		d.Density = densityOf(in, c, l, end)
 		d.Left = "The run has " + grouped3(len(rec.Events)) + " events. This page shows the " + grouped3(len(d.Events.Time)) +
-			" events around violations one by one. For the other events, the page shows only their number in each span of time. The file history.jsonl has all events."
+			" events around violations one by one. For the other events, the page shows only their number in each span of time. The " +
+			"file history.jsonl has all events."
 	}
-	d.Clients, d.Servers, d.Locks, d.Registers, d.Parties = shown(c.names), shown(s.names), shown(l.names), shown(regs.names), shown(parties.names)
+	d.Clients, d.Servers, d.Locks, d.Registers, d.Parties = shown(c.names), shown(s.names), shown(l.names), shown(regs.names),
+		shown(parties.names)
 	return d
 }
 
@@ -274,7 +279,8 @@ func (d *runData) grants(in *facts.Facts, clients, locks *places, end int64, nea
 		case history.Fail:
 			state = 1
 		}
-		g.Wait, g.State, g.Hold, g.Lease, g.Kept = append(g.Wait, wait), append(g.State, state), append(g.Hold, held), append(g.Lease, lease), append(g.Kept, extra)
+		g.Wait, g.State, g.Hold, g.Lease, g.Kept = append(g.Wait, wait), append(g.State, state), append(g.Hold, held),
+			append(g.Lease, lease), append(g.Kept, extra)
 		if t := gr.Token(); t.Set {
 			g.Token[i] = strconv.FormatInt(t.V, 10)
 		}
@@ -293,7 +299,8 @@ func (d *runData) events(rec *history.Record, regs, parties *places, grants map[
 	if !d.Whole {
 		room = maxNear
 	}
-	e.Time, e.Kind, e.Party, e.Grant, e.Index = make([]int64, 0, room), make([]int, 0, room), make([]int, 0, room), make([]int, 0, room), make([]int64, 0, room)
+	e.Time, e.Kind, e.Party, e.Grant, e.Index = make([]int64, 0, room), make([]int, 0, room), make([]int, 0, room),
+		make([]int, 0, room), make([]int64, 0, room)
 	e.Text = map[int]string{}
 	last := map[int]int{}
 	var before int64
@@ -341,7 +348,10 @@ func (d *runData) events(rec *history.Record, regs, parties *places, grants map[
 
 func (d *runData) faults(rec *history.Record, clients, servers *places) {
 	for _, in := range rec.Faults {
-		f := faultData{ID: in.ID, Name: cut(in.Fault.Fault, maxText), Clients: []int{}, Servers: []int{}, Began: us(in.Began()), Proven: -1, Ended: -1, Proof: cut(in.Proof, maxText), Done: in.Effective(), Tied: cut(checker.Trigger(in.Fault), maxText)}
+		f := faultData{
+			ID: in.ID, Name: cut(in.Fault.Fault, maxText), Clients: []int{}, Servers: []int{}, Began: us(in.Began()),
+			Proven: -1, Ended: -1, Proof: cut(in.Proof, maxText), Done: in.Effective(), Tied: cut(checker.Trigger(in.Fault), maxText),
+		}
 		for _, c := range in.Clients {
 			f.Clients = append(f.Clients, clients.of(c))
 		}

@@ -58,7 +58,8 @@ func TestDeadlock(t *testing.T) {
 func TestCrowd(t *testing.T) {
 	r, rec := judged(t, "paused")
 	all, _ := happened(r, rec)
-	for most, want := range map[int64]string{2: "Two clients held lock L1 at once for 98.0 ms", 28: "Up to 28 clients held lock L1 at once; 1 acknowledged update lost for good."} {
+	for most, want := range map[int64]string{2: "Two clients held lock L1 at once for 98.0 ms", 28: "Up to 28 clients held lock " +
+		"L1 at once; 1 acknowledged update lost for good."} {
 		if r.Stats["holders_max"] = most; !strings.HasPrefix(verdictSentence(r, rec, all[0]), want) {
 			t.Errorf("%d: %s", most, verdictSentence(r, rec, all[0]))
 		}
@@ -70,7 +71,8 @@ func TestNotesAndCauses(t *testing.T) {
 	counts, noted := finding("overlap", checker.Inherent, 1), reported(finding("overlap", checker.Inherent, 1))
 	for want, c := range map[string]checker.Result{
 		"FAIL": {Verdict: checker.Fail, Required: true, Findings: []checker.Finding{noted, counts}},
-		"pass": {Verdict: checker.Pass, Required: true}, "unknown": {Verdict: checker.Unknown, Required: true}, "skipped": {Verdict: checker.Skipped},
+		"pass": {Verdict: checker.Pass, Required: true}, "unknown": {Verdict: checker.Unknown, Required: true},
+		"skipped": {Verdict: checker.Skipped},
 	} {
 		if got := mark(c); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -94,7 +96,8 @@ func TestNotesAndCauses(t *testing.T) {
 		t.Error("a check that cannot fail the run is counted")
 	}
 	for want, f := range map[string]checker.Finding{
-		"mistake; fault": {Lead: "mistake", Cause: "fault", CauseKind: checker.CauseFault}, "lead": {Lead: "lead", Cause: checker.NoCause.Text, CauseKind: checker.CauseNone}, "fault": {Cause: "fault"},
+		"mistake; fault": {Lead: "mistake", Cause: "fault", CauseKind: checker.CauseFault},
+		"lead":           {Lead: "lead", Cause: checker.NoCause.Text, CauseKind: checker.CauseNone}, "fault": {Cause: "fault"},
 	} {
 		if got := because(&f); got != want {
 			t.Errorf("%q, want %q", got, want)

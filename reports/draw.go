@@ -54,20 +54,26 @@ func (p *painter) drawGrant(g *history.Grant) {
 		if p.about[g.ID] { // it may wait while it holds another lock
 			top, height = y+1, 4
 		}
-		p.span("waiting", row, g.Acquire.Start(), end, top, height, func() string { return "grant " + g.ID + ": the client waits, but does not get the lock" })
+		p.span("waiting", row, g.Acquire.Start(), end, top, height,
+			func() string { return "grant " + g.ID + ": the client waits, but does not get the lock" })
 		if g.Acquire.Outcome() == history.Info {
-			p.mark(kindCross, "unknown", g.Acquire.Start(), lane, func() string { return "grant " + g.ID + ": it is unknown whether the client got the lock" }, "")
+			p.mark(kindCross, "unknown", g.Acquire.Start(), lane, func() string {
+				return "grant " + g.ID + ": it is unknown whether the " +
+					"client got the lock"
+			}, "")
 		}
 		return
 	}
-	p.span("waiting", row, g.Acquire.Start(), g.From(), y+13.5, 2, func() string { return "grant " + g.ID + ": the client waits for the lock" })
+	p.span("waiting", row, g.Acquire.Start(), g.From(), y+13.5, 2,
+		func() string { return "grant " + g.ID + ": the client waits for the lock" })
 	hold := p.facts().Hold(g)
 	p.span("hold", row, hold.From, hold.To, y+6, 16, func() string {
 		return fmt.Sprintf("grant %s: %s held lock %s from %s to %s", g.ID, g.Client, g.Lock, moment(hold.From), moment(hold.To))
 	})
 	if until, orphan := kept(p.facts(), g, hold, p.to); orphan {
 		p.span("orphan", row, hold.To, until, y+9, 10, func() string {
-			return fmt.Sprintf("grant %s: the store kept the lock for this grant until %s, although no client believed that it held the lock", g.ID, moment(until))
+			return fmt.Sprintf("grant %s: the store kept the lock for this grant until %s, although no client believed that it held "+
+				"the lock", g.ID, moment(until))
 		})
 	}
 	p.drawLease(g, row, y)

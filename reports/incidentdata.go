@@ -34,8 +34,10 @@ type stepData struct {
 func incidentOf(h *happening, grants map[string]int) incidentData {
 	f := h.first()
 	out := incidentData{
-		Head: cut(headlineOf(f), 1000), Class: string(f.Class), From: us(f.From), To: us(f.To), Window: [2]int64{us(h.window.From), us(h.window.To)},
-		Fault: f.Fault, Lost: f.Lost, Over: f.Overwritten, Cause: cut(capital(because(f)), 1000), Gating: f.Gating && !f.Doubtful, Grants: []int{}, Events: []int64{}, Steps: []stepData{}, Proof: provenOf(h),
+		Head: cut(headlineOf(f), 1000), Class: string(f.Class), From: us(f.From), To: us(f.To),
+		Window: [2]int64{us(h.window.From), us(h.window.To)},
+		Fault:  f.Fault, Lost: f.Lost, Over: f.Overwritten, Cause: cut(capital(because(f)), 1000), Gating: f.Gating && !f.Doubtful,
+		Grants: []int{}, Events: []int64{}, Steps: []stepData{}, Proof: provenOf(h),
 	}
 	for _, one := range h.found {
 		if !slices.Contains(out.Checks, one.Check) {

@@ -19,7 +19,12 @@ func JUnit(w io.Writer, r *checker.Results) error {
 		Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05"),
 		Time:      fmt.Sprintf("%.3f", time.Duration(r.Duration).Seconds()),
 	}
-	for _, p := range [][2]string{{"seed", fmt.Sprint(r.Seed)}, {"command", r.Command}, {"topology", r.Topology}, {"verdict", string(r.Verdict)}} {
+	for _, p := range [][2]string{
+		{"seed", fmt.Sprint(r.Seed)},
+		{"command", r.Command},
+		{"topology", r.Topology},
+		{"verdict", string(r.Verdict)},
+	} {
 		suite.AddProperty(p[0], visible(p[1]))
 	}
 	for _, name := range listedChecks(r) {

@@ -22,7 +22,8 @@ func lossesIn(r *checker.Results, registers ...string) (l losses) {
 		_, counted := r.Stats[lossStat("lost", register)]
 		lost := of("lost")
 		l = losses{
-			l.counted || counted, l.lost + lost, l.most + max(lost, of("lost_max")), l.overwritten + of("overwritten"), l.back + of("brought_back"),
+			l.counted || counted, l.lost + lost, l.most + max(lost, of("lost_max")), l.overwritten + of("overwritten"),
+			l.back + of("brought_back"),
 		}
 	}
 	return l

@@ -14,7 +14,8 @@ import (
 func TestLossesInWords(t *testing.T) {
 	stats := checker.Figures{
 		"updates_lost_plain": 1, "updates_lost_max_plain": 3, "updates_overwritten_plain": 8, "updates_brought_back_plain": 7,
-		"updates_lost_fenced": 2, "updates_overwritten_fenced": 2, "updates_brought_back_fenced": 0, "ledger_lost": 1, "ledger_lost_max": 2,
+		"updates_lost_fenced": 2, "updates_overwritten_fenced": 2, "updates_brought_back_fenced": 0, "ledger_lost": 1,
+		"ledger_lost_max": 2,
 	}
 	for _, c := range []struct{ registers, want, others string }{
 		{facts.RegPlain, "1 to 3 updates", "; 8 were overwritten unseen, and later writes brought back 7."},
@@ -31,8 +32,10 @@ func TestLossesInWords(t *testing.T) {
 		t.Error("a register that is not in the results is counted")
 	}
 	for loss, want := range map[facts.Loss]string{
-		{Lost: 1, Overwritten: 8}: "1 acknowledged update was lost", {Lost: 2, Overwritten: 2}: "2 acknowledged updates were lost", {}: "",
-		{Overwritten: 1}: "1 acknowledged update was overwritten unseen, and brought back by later writes", {Lost: 2}: "2 acknowledged updates were lost",
+		{Lost: 1, Overwritten: 8}: "1 acknowledged update was lost", {Lost: 2, Overwritten: 2}: "2 acknowledged updates were lost",
+		{}:               "",
+		{Overwritten: 1}: "1 acknowledged update was overwritten unseen, and brought back by later writes",
+		{Lost: 2}:        "2 acknowledged updates were lost",
 	} {
 		if got := lossSentence(loss); got != want {
 			t.Errorf("%+v: %q, want %q", loss, got, want)

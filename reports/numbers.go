@@ -35,7 +35,10 @@ func (p *painter) numbers(steps []Step) {
 			continue
 		}
 		ends[band], deepest = x+numberSize+2, max(deepest, band)
-		p.t.Numbers = append(p.t.Numbers, Number{X: x, Y: float64(p.t.Height + numberTop + band*2*numberTop), R: numberSize, Text: strconv.Itoa(n), About: s.Text, of: []int{i}})
+		p.t.Numbers = append(p.t.Numbers, Number{
+			X: x, Y: float64(p.t.Height + numberTop + band*2*numberTop), R: numberSize,
+			Text: strconv.Itoa(n), About: s.Text, of: []int{i},
+		})
 	}
 	if n > 0 {
 		p.t.Height += 2 * numberTop * (deepest + 1)

@@ -31,7 +31,8 @@ var assets embed.FS
 var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
 		"sec": moment, "ms": span,
-		"join": strings.Join, "cut": func(s string) string { return cut(s, maxSentence) }, "len64": func(from, to int64) int64 { return to - from },
+		"join": strings.Join, "cut": func(s string) string { return cut(s, maxSentence) },
+		"len64":   func(from, to int64) int64 { return to - from },
 		"shortly": shortly, "remark": remark, "noted": noted, "more": moreText, "count": checker.Count[int],
 	}).ParseFS(assets, "page.gohtml"))
 })
@@ -246,7 +247,10 @@ func (d *pageData) tell(rec *history.Record, told []*happening, ev *evidence) {
 	}
 	record, registers := proof.New(rec), newLedger(rec)
 	for i, h := range told {
-		one := toldIncident{tale: ev.tale(fmt.Sprintf("s%d", i), h.steps), Head: headlineOf(h.first()), Cause: causeText(h.first()), Proof: proofOf(record, h)}
+		one := toldIncident{
+			tale: ev.tale(fmt.Sprintf("s%d", i), h.steps), Head: headlineOf(h.first()), Cause: causeText(h.first()),
+			Proof: proofOf(record, h),
+		}
 		one.Ledger, one.MoreLedger = registers.of(h)
 		d.Told = append(d.Told, one)
 	}
@@ -266,7 +270,8 @@ func registersOf(rec *history.Record) string {
 	_, fenced := rec.Run.Registers[facts.RegFenced]
 	switch {
 	case plain && fenced:
-		return "Each client writes to two registers (shared values): the register plain accepts every write; the register fenced refuses a write with an outdated fencing token."
+		return "Each client writes to two registers (shared values): the register plain accepts every write; the register fenced " +
+			"refuses a write with an outdated fencing token."
 	case plain:
 		return "The clients write to one register (a shared value), named plain, which accepts every write."
 	case fenced:

@@ -16,7 +16,8 @@ import (
 
 var pages = flag.String("pages", "", "write pages of several kinds of runs to this directory, for the browser's tests")
 
-// Pages for a person, or for a browser: go test ./reports -run TestWritePages -pages DIR. Those of long runs are written for them alone.
+// Pages for a person, or for a browser: go test ./reports -run TestWritePages -pages DIR. Those of long runs are written for them
+// alone.
 func TestWritePages(t *testing.T) {
 	dir := cmp.Or(*pages, t.TempDir())
 	write := func(name string, r *checker.Results, rec *history.Record) {

@@ -87,7 +87,8 @@ var ordinary = map[string]bool{"waiting": true, "orphan": true, "hold": true, "l
 // layers say what lies over what: bands at the bottom, what matters on top. Classes that
 // are not among them are roles of servers.
 var layers = map[string]int{
-	"faultall": 0, "fault": 1, "overlap": 2, "clash": 2, "down": 4, "waiting": 4, "orphan": 4, "hold": 5, "lease": 6, "read": 7, "write": 7,
+	"faultall": 0, "fault": 1, "overlap": 2, "clash": 2, "down": 4, "waiting": 4, "orphan": 4, "hold": 5, "lease": 6, "read": 7,
+	"write":   7,
 	"unknown": 8, "refused": 9, "kill": 10, "lost": 10,
 }
 
@@ -104,7 +105,8 @@ func (p *painter) inLayers() []*track {
 		out = append(out, t)
 	}
 	slices.SortFunc(out, func(a, b *track) int {
-		return cmp.Or(cmp.Compare(layer(a.class), layer(b.class)), cmp.Compare(a.y, b.y), cmp.Compare(a.h, b.h), cmp.Compare(a.class, b.class))
+		return cmp.Or(cmp.Compare(layer(a.class), layer(b.class)), cmp.Compare(a.y, b.y), cmp.Compare(a.h, b.h),
+			cmp.Compare(a.class, b.class))
 	})
 	return out
 }

@@ -45,7 +45,8 @@ func TestRemedyOfWhatDoesNotApply(t *testing.T) {
 	}
 }
 
-// A restart that lost the locks of servers without a disk names the servers that have one; another fault, and servers that have one, do not.
+// A restart that lost the locks of servers without a disk names the servers that have one; another fault, and servers that have
+// one, do not.
 func TestCureOfForgottenLocks(t *testing.T) {
 	h := &happening{found: []listedFinding{{Found: checker.Found{Finding: checker.Finding{
 		Rule: "overlap", Class: checker.Defect, CauseKind: checker.CauseFault, Fault: 1,

@@ -93,7 +93,8 @@ func TestSummaryOfATerminal(t *testing.T) {
 				t.Error("there is colour")
 			}
 			for line := range strings.Lines(plain) {
-				if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > width && strings.Contains(strings.TrimSpace(line), " ") {
+				if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > width &&
+					strings.Contains(strings.TrimSpace(line), " ") {
 					t.Errorf("wider than %d: %q", width, line)
 				}
 			}
@@ -160,7 +161,8 @@ func TestHTML(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if m := regexp.MustCompile(`(?i)<(script|link|img|iframe|object)[^>]* (src|href|data)=|(src|href)="?https?:|url\(|@import`).FindString(page); m != "" {
+	if m := regexp.MustCompile(
+		`(?i)<(script|link|img|iframe|object)[^>]* (src|href|data)=|(src|href)="?https?:|url\(|@import`).FindString(page); m != "" {
 		t.Errorf("the page is not self-contained: %s", m)
 	}
 	for element, directive := range map[string]string{"style": "style-src", "script": "script-src"} {
@@ -169,7 +171,8 @@ func TestHTML(t *testing.T) {
 			t.Fatalf("no %s", element)
 		}
 		sum := sha256.Sum256([]byte(body[1]))
-		if want := directive + " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(html.UnescapeString(page), want) {
+		if want := directive + " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+			"'"; !strings.Contains(html.UnescapeString(page), want) {
 			t.Errorf("the policy does not allow the page's own %s", element)
 		}
 	}
@@ -188,7 +191,8 @@ func TestHTMLOfServers(t *testing.T) {
 	}
 	page := b.String()
 	for _, want := range []string{
-		">redis-1</text>", ">redis-2</text>", "class=\"master\"", "class=\"down\"", "redis-1 is killed", "redis-2 is first seen as master",
+		">redis-1</text>", ">redis-2</text>", "class=\"master\"", "class=\"down\"", "redis-1 is killed",
+		"redis-2 is first seen as master",
 		"was never on redis-2", "<h2>Faults</h2>", "902 ms",
 	} {
 		if !strings.Contains(page, want) {

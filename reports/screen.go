@@ -50,7 +50,8 @@ func screenOf(r *checker.Results, rec *history.Record, first *happening, about C
 		costCell(r, first),
 		fenceCell(r, about),
 	}
-	if slices.Contains([]string{checker.Liveness, checker.Deadlock, checker.Bounded, checker.Fairness}, first.found[0].Check) && lossOf(r, f) == (facts.Loss{}) {
+	if slices.Contains([]string{checker.Liveness, checker.Deadlock, checker.Bounded, checker.Fairness}, first.found[0].Check) &&
+		lossOf(r, f) == (facts.Loss{}) {
 		s.Cells[5].Text, s.Cells[5].More = "no, a fence does not help", "a fence protects data, but cannot free a lock"
 	}
 	if r.Verdict == checker.Unknown {
@@ -62,23 +63,27 @@ func screenOf(r *checker.Results, rec *history.Record, first *happening, about C
 // withoutViolation is the first screen of a run that passed, or that found nothing.
 func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first *happening, about Context) screen {
 	effective := r.Stats["faults_effective"]
-	s.Verdict = fmt.Sprintf("No violation was found in a run with %s of the lock and %s.", checker.Count(r.Stats["grants"], "grant"), checker.Count(effective, "fault"))
+	s.Verdict = fmt.Sprintf("No violation was found in a run with %s of the lock and %s.", checker.Count(r.Stats["grants"], "grant"),
+		checker.Count(effective, "fault"))
 	s.Kind = "A single passing run proves little: other seeds and other faults may show a violation."
 	if effective == 0 {
 		fault := "no fault"
 		if r.Stats["faults_injected"] > 0 {
 			fault = "no fault that took effect"
 		}
-		s.Verdict = fmt.Sprintf("No violation was found in a run with %s of the lock and %s.", checker.Count(r.Stats["grants"], "grant"), fault)
+		s.Verdict = fmt.Sprintf("No violation was found in a run with %s of the lock and %s.",
+			checker.Count(r.Stats["grants"], "grant"), fault)
 		s.Kind = "No fault took effect, so the run does not show how the lock behaves under faults."
 	}
 	if n, most := r.Stats["unplanned_stalls"], r.Stats["unplanned_stall_max_ns"]; r.TTL > 0 && most > r.TTL/10 {
-		s.Kind += fmt.Sprintf(" The host stalled %[1]s (max %[2]s), so measured times below %[2]s say nothing about the lock.", times(n), span(most))
+		s.Kind += fmt.Sprintf(" The host stalled %[1]s (max %[2]s), so measured times below %[2]s say nothing about the lock.",
+			times(n), span(most))
 	}
 	if max(r.Clients, len(rec.Last)) == 1 {
 		s.Kind = "Only one client ran, so two clients could not hold the lock at once."
 	}
-	s.Cure = "Next: try more seeds, longer runs, and faults at each point of the critical section (the command lockstorm suite runs such combinations)."
+	s.Cure = "Next: try more seeds, longer runs, and faults at each point of the critical section (the command lockstorm suite " +
+		"runs such combinations)."
 	if max(r.Clients, len(rec.Last)) == 1 {
 		s.Cure = "Next: run two clients or more (--clients), with faults."
 	}
@@ -94,7 +99,8 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 			s.Cure = "Next: if these findings should make the run fail, leave out --fail-on defect."
 		}
 	}
-	who := cell{"Who", fmt.Sprintf("%s, %s", checker.Count(int64(max(r.Clients, len(rec.Last))), "client"), checker.Count(int64(len(rec.Locks)), "lock")), strings.Join(rec.Locks[:min(len(rec.Locks), 8)], ", ")}
+	who := cell{"Who", fmt.Sprintf("%s, %s", checker.Count(int64(max(r.Clients, len(rec.Last))), "client"),
+		checker.Count(int64(len(rec.Locks)), "lock")), strings.Join(rec.Locks[:min(len(rec.Locks), 8)], ", ")}
 	when := cell{"When", "a run of " + seconds(r.Duration), fmt.Sprintf("seed %d", r.Seed)}
 	why := cell{"Faults", checker.Count(effective, "fault") + " took effect", strings.Join(faultNames(rec), ", ")}
 	cost := cell{"Cost", "no acknowledged update was lost", checker.Count(r.Stats["updates_acked"], "update") + " acknowledged"}
@@ -104,9 +110,11 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 	case plain.most > 0 || plain.back > 0:
 		cost = cell{"Cost", plain.of("acknowledged update") + " lost without a fence", plain.others("", "")}
 	}
-	promise := cell{"Promises kept", fmt.Sprintf("%d of %d required checks passed", saying(r, "pass"), saying(r, "pass", "FAIL", "unknown")), ""}
+	promise := cell{"Promises kept", fmt.Sprintf("%d of %d required checks passed", saying(r, "pass"),
+		saying(r, "pass", "FAIL", "unknown")), ""}
 	if r.Verdict == checker.Unknown {
-		promise = cell{"Promises", fmt.Sprintf("%d of %d required checks reached a verdict", saying(r, "pass", "FAIL"), saying(r, "pass", "FAIL", "unknown")), ""}
+		promise = cell{"Promises", fmt.Sprintf("%d of %d required checks reached a verdict", saying(r, "pass", "FAIL"),
+			saying(r, "pass", "FAIL", "unknown")), ""}
 	}
 	if first != nil && r.Verdict == checker.Pass {
 		promise.More = "no effect on the verdict: " + first.first().Message
@@ -161,12 +169,14 @@ func whatNow(r *checker.Results) string {
 
 // remedies are in short what docs/inconclusive.md says to do about each code.
 var remedies = map[checker.Code]string{
-	checker.CodeNoEnd:         "Repeat the run, and do not interrupt it.",
-	checker.CodeNoFinal:       "Repeat the run, and do not interrupt it.",
-	checker.CodeUnsound:       "Read the result of the check \"assumptions\" below: it names the errors in the record.",
-	checker.CodeNotHit:        "Repeat the run with a longer --time, with another seed, or with a fault that acts at a step of the client (at=before-write).",
-	checker.CodeDoubtful:      "Repeat the run on a host with less load.",
-	checker.CodeNoClock:       "Do not require the check \"loss-notice\", or change the adapter so that it measures times with CLOCK_MONOTONIC.",
+	checker.CodeNoEnd:   "Repeat the run, and do not interrupt it.",
+	checker.CodeNoFinal: "Repeat the run, and do not interrupt it.",
+	checker.CodeUnsound: "Read the result of the check \"assumptions\" below: it names the errors in the record.",
+	checker.CodeNotHit: "Repeat the run with a longer --time, with another seed, or with a fault that acts at a step of " +
+		"the client (at=before-write).",
+	checker.CodeDoubtful: "Repeat the run on a host with less load.",
+	checker.CodeNoClock: "Do not require the check \"loss-notice\", or change the adapter so that it measures times with " +
+		"CLOCK_MONOTONIC.",
 	checker.CodeNoGrant:       "Read the quoted error: mend the adapter or its servers (lockstorm adapter check).",
 	checker.CodeUntried:       "Repeat the run with a longer --time; if the servers are slow, raise --ttl as well.",
 	checker.CodeStillHurt:     "Repeat the run with a longer --time, or with a shorter fault.",

@@ -72,7 +72,8 @@ func verdictSentence(r *checker.Results, rec *history.Record, h *happening) stri
 		if h.found[0].Check != checker.MutualExclusion || !known {
 			return capital(f.Message) + "."
 		}
-		text = fmt.Sprintf("Two clients held %s at once for %s: the library reported the loss to the first client %s too late", lock, span(f.To-f.From), span(late))
+		text = fmt.Sprintf("Two clients held %s at once for %s: the library reported the loss to the first client %s too late", lock,
+			span(f.To-f.From), span(late))
 	case "lost-update", "late-write":
 		if loss := lossSentence(f.Loss()); loss != "" {
 			return capital(loss) + ": a client wrote without having seen the latest value."
@@ -131,15 +132,19 @@ func cure(r *checker.Results, rec *history.Record, h *happening, about Context) 
 	fenced := r.Checks[checker.DataFenced].Verdict == checker.Pass
 	switch {
 	case f.Class == checker.Inherent && fenced:
-		return "Cure: make the data store refuse old fencing tokens. In this run the fence refused old tokens, and no update of the fenced data was lost."
+		return "Cure: make the data store refuse old fencing tokens. In this run the fence refused old tokens, and no update of the " +
+			"fenced data was lost."
 	case f.Class == checker.Inherent && about.WithTokens != "":
 		return "Cure: use a lock that issues fencing tokens (" + about.WithTokens + "), and make the data store refuse old tokens."
 	case f.Class == checker.Inherent:
-		return "Cure: send a fencing token with each request, and make the data store refuse old tokens. A longer lease only makes the violation rarer."
+		return "Cure: send a fencing token with each request, and make the data store refuse old tokens. A longer lease only makes " +
+			"the violation rarer."
 	case f.Rule == "foreign-release" || f.Rule == "release-of-none" || f.CauseKind == checker.CauseRelease:
-		return "Cure: in the release, compare the owner and delete the lock in one atomic step, so that a client deletes only its own lock."
+		return "Cure: in the release, compare the owner and delete the lock in one atomic step, so that a client deletes only its " +
+			"own lock."
 	case f.Reason == checker.ReasonToldLate:
-		return "Cure: use a library that reports the loss of the lock before the lease ends. If you keep the tested library, each client must stop its work when its own clock shows that the lease has ended."
+		return "Cure: use a library that reports the loss of the lock before the lease ends. If you keep the tested library, each " +
+			"client must stop its work when its own clock shows that the lease has ended."
 	case f.Rule == "duplicate" || f.Rule == "regress":
 		return "Cure: take the fencing tokens from a store that does not forget issued tokens in a fail-over."
 	case f.Rule == "no-recovery" || f.Rule == "orphan":
@@ -149,9 +154,11 @@ func cure(r *checker.Results, rec *history.Record, h *happening, about Context) 
 	case slices.Contains(twice, f.Rule) && f.CauseKind != checker.CauseFault:
 		return "Cure: use another lock. This one fails without any fault."
 	case slices.Contains(twice, f.Rule) && about.OnDisk != "" && restarted(rec, f.Fault):
-		return "Cure: store the locks on disk. The servers of topology " + r.Topology + " keep their data only in memory, so a restart loses every lock. Repeat the run with --topology " + about.OnDisk + "."
+		return "Cure: store the locks on disk. The servers of topology " + r.Topology + " keep their data only in memory, so a " +
+			"restart loses every lock. Repeat the run with --topology " + about.OnDisk + "."
 	case slices.Contains(twice, f.Rule):
-		return "Cure: use a topology (a set of servers) in which the lock survives this fault, or use another lock. A longer lease does not help."
+		return "Cure: use a topology (a set of servers) in which the lock survives this fault, or use another lock. A longer lease " +
+			"does not help."
 	}
 	return "Next: read the story of the violation, then the events that prove the violation."
 }

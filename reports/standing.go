@@ -87,7 +87,8 @@ func (p *painter) backAfter(death *history.Event) int64 {
 
 // roleClasses are the roles that have a colour of their own; all others share one.
 var roleClasses = map[string]string{
-	history.RoleMaster: "master", history.RoleLeader: "master", history.RoleReplica: "replica", history.RoleFollower: "replica", history.RoleDown: "down", "": "server",
+	history.RoleMaster: "master", history.RoleLeader: "master", history.RoleReplica: "replica", history.RoleFollower: "replica",
+	history.RoleDown: "down", "": "server",
 }
 
 // standing draws a server in one role, with the role's name on it where there is room.

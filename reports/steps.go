@@ -60,12 +60,18 @@ func grantSteps(g *history.Grant, until int64) []Step {
 	if g.Granted() {
 		out = append(out, granted(g))
 		if d := g.DeadlineAt(until); d.Set && d.V <= until {
-			out = append(out, Step{At: d.V, Party: g.Client, Kind: StepLeaseOver, Events: []int64{deadlineEvent(g, d.V)}, Text: fmt.Sprintf("the lease of grant %s runs out.", g.ID)})
+			out = append(out, Step{
+				At: d.V, Party: g.Client, Kind: StepLeaseOver, Events: []int64{deadlineEvent(g, d.V)},
+				Text: fmt.Sprintf("the lease of grant %s runs out.", g.ID),
+			})
 		}
 	}
 	if len(g.Losses) > 0 {
 		told := g.Losses[0]
-		out = append(out, Step{At: told.Time, Party: g.Client, Kind: StepTold, Events: []int64{told.Index}, Text: fmt.Sprintf("%s is notified that grant %s is lost: %s.", g.Client, g.ID, told.Message)})
+		out = append(out, Step{
+			At: told.Time, Party: g.Client, Kind: StepTold, Events: []int64{told.Index},
+			Text: fmt.Sprintf("%s is notified that grant %s is lost: %s.", g.Client, g.ID, told.Message),
+		})
 	}
 	for _, u := range g.Uses {
 		if u.Invoke.F == history.FRead || u.Invoke.F == history.FWrite {
@@ -100,7 +106,10 @@ func renewalSteps(g *history.Grant, f *checker.Finding) []Step {
 		text += " by " + strings.Join(rn.Return.Nodes, ", ")
 	}
 	text += ")"
-	return []Step{{At: rn.Return.Time, Party: g.Client, Kind: StepRenewed, Events: []int64{rn.Return.Index, rn.Invoke.Index}, Text: text + "."}}
+	return []Step{{
+		At: rn.Return.Time, Party: g.Client, Kind: StepRenewed, Events: []int64{rn.Return.Index, rn.Invoke.Index},
+		Text: text + ".",
+	}}
 }
 
 func granted(g *history.Grant) Step {
@@ -191,7 +200,10 @@ func faultSteps(f *checker.Finding, rec *history.Record) []Step {
 		out = append(out, strikes(in)...)
 		if in.HealEnd != nil {
 			text := in.Fault.Fault + " ended (at this time or just before)." // it is recorded when it is over
-			out = append(out, Step{At: in.HealEnd.Time, Party: history.PartyNemesis, Kind: StepHeal, Events: []int64{in.HealEnd.Index}, Text: text})
+			out = append(out, Step{
+				At: in.HealEnd.Time, Party: history.PartyNemesis, Kind: StepHeal, Events: []int64{in.HealEnd.Index},
+				Text: text,
+			})
 		}
 	}
 	return out

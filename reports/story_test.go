@@ -19,7 +19,10 @@ import (
 var told = []string{"paused", "safe", "failover", "late-del", "late-del-alone", "told", "revoked"}
 
 func finding(rule string, class checker.Class, from int64, grants ...string) checker.Finding {
-	return checker.Finding{Rule: rule, Class: class, Gating: true, From: from, To: from + 1, Grants: grants, Message: rule, Events: []int64{}, Cause: "no fault in the record explains this"}
+	return checker.Finding{
+		Rule: rule, Class: class, Gating: true, From: from, To: from + 1, Grants: grants, Message: rule,
+		Events: []int64{}, Cause: "no fault in the record explains this",
+	}
 }
 
 func doubtful(f checker.Finding) checker.Finding { f.Doubtful = true; return f }
@@ -56,7 +59,10 @@ func TestOrderOfIncidents(t *testing.T) {
 			[]string{"ownership foreign-release defect a b", "mutual-exclusion overlap inherent a b"},
 		},
 		"both in one check": {
-			map[string][]checker.Finding{checker.MutualExclusion: {overlap(checker.Inherent, 1, "a", "b"), overlap(checker.Defect, 5, "b", "c")}},
+			map[string][]checker.Finding{checker.MutualExclusion: {
+				overlap(checker.Inherent, 1, "a", "b"),
+				overlap(checker.Defect, 5, "b", "c"),
+			}},
 			[]string{"mutual-exclusion overlap defect b c", "mutual-exclusion overlap inherent a b"},
 		},
 		"liveness beside what is inherent": {
@@ -79,10 +85,16 @@ func TestOrderOfIncidents(t *testing.T) {
 				checker.Ownership:       {doubtful(finding("foreign-release", checker.Defect, 1, "c", "d"))},
 				checker.DataFenced:      {finding("late-write", checker.Inherent, 4, "e", "f")},
 			},
-			[]string{"data-fenced late-write inherent e f", "ownership foreign-release defect c d", "mutual-exclusion overlap inherent a b"},
+			[]string{
+				"data-fenced late-write inherent e f", "ownership foreign-release defect c d",
+				"mutual-exclusion overlap inherent a b",
+			},
 		},
 		"of a kind, the certain one is told": {
-			map[string][]checker.Finding{checker.MutualExclusion: {doubtful(overlap(checker.Inherent, 1, "a", "b")), overlap(checker.Inherent, 2, "c", "d")}},
+			map[string][]checker.Finding{checker.MutualExclusion: {
+				doubtful(overlap(checker.Inherent, 1, "a", "b")),
+				overlap(checker.Inherent, 2, "c", "d"),
+			}},
 			[]string{"mutual-exclusion overlap inherent c d"},
 		},
 		"of a kind, the one by which an update was lost": {
@@ -102,8 +114,11 @@ func TestOrderOfIncidents(t *testing.T) {
 		},
 		"two kinds, and one event of the second is not of the first": {
 			map[string][]checker.Finding{
-				checker.MutualExclusion:     {overlap(checker.Defect, 1, "a", "b")},
-				checker.LockLinearizability: {finding("double-grant", checker.Defect, 1, "a", "b"), finding("double-grant", checker.Defect, 8, "x", "y")},
+				checker.MutualExclusion: {overlap(checker.Defect, 1, "a", "b")},
+				checker.LockLinearizability: {
+					finding("double-grant", checker.Defect, 1, "a", "b"),
+					finding("double-grant", checker.Defect, 8, "x", "y"),
+				},
 			},
 			[]string{"mutual-exclusion overlap defect a b", "lock-linearizability double-grant defect x y"},
 		},
@@ -157,8 +172,11 @@ func losing(f checker.Finding) checker.Finding {
 // A kind says how often it was found, since when, and who else saw what is told.
 func TestIncidentOfKind(t *testing.T) {
 	r := failed(map[string][]checker.Finding{
-		checker.MutualExclusion: {finding("overlap", checker.Inherent, 4, "a", "b"), losing(finding("overlap", checker.Inherent, 6, "c", "d"))},
-		checker.DataPlain:       {losing(finding("lost-update", checker.Inherent, 7, "d", "c"))},
+		checker.MutualExclusion: {
+			finding("overlap", checker.Inherent, 4, "a", "b"),
+			losing(finding("overlap", checker.Inherent, 6, "c", "d")),
+		},
+		checker.DataPlain: {losing(finding("lost-update", checker.Inherent, 7, "d", "c"))},
 	})
 	in := Tell(r, &history.Record{}).Incidents[0]
 	if in.Count != 2 || in.First != 4 || in.Finding.From != 6 {
@@ -171,14 +189,20 @@ func TestIncidentOfKind(t *testing.T) {
 
 // What no required check answers for is no incident; what passes is only noted.
 func TestNoIncident(t *testing.T) {
-	r := failed(map[string][]checker.Finding{checker.LossNotice: {finding("late-notice", checker.NoClass, 1, "a", "b")}, checker.Liveness: {doubtful(finding("no-recovery", checker.NoClass, 1))}})
+	r := failed(map[string][]checker.Finding{
+		checker.LossNotice: {finding("late-notice", checker.NoClass, 1, "a", "b")},
+		checker.Liveness:   {doubtful(finding("no-recovery", checker.NoClass, 1))},
+	})
 	c := r.Checks[checker.LossNotice]
 	c.Required = false
 	r.Checks[checker.LossNotice] = c
 	c = r.Checks[checker.Liveness]
 	c.Verdict = checker.Unknown
 	r.Checks[checker.Liveness] = c
-	r.Checks[checker.Ownership] = checker.Result{Verdict: checker.Pass, Required: true, Findings: []checker.Finding{reported(finding("orphan", checker.NoClass, 3, "a"))}}
+	r.Checks[checker.Ownership] = checker.Result{
+		Verdict: checker.Pass, Required: true,
+		Findings: []checker.Finding{reported(finding("orphan", checker.NoClass, 3, "a"))},
+	}
 	s := Tell(r, &history.Record{})
 	if len(s.Incidents) != 0 || s.Worst() != nil {
 		t.Errorf("told %v", s.Incidents)
@@ -188,7 +212,8 @@ func TestNoIncident(t *testing.T) {
 	}
 	var b bytes.Buffer
 	(&printer{w: &b}).story(r, &history.Record{}, s)
-	if want := "  Finding without effect on the verdict: orphan; rule orphan (check ownership), 1 finding, at 0.000 s.\n"; b.String() != want {
+	want := "  Finding without effect on the verdict: orphan; rule orphan (check ownership), 1 finding, at 0.000 s.\n"
+	if b.String() != want {
 		t.Errorf("the terminal says %q, want %q", b.String(), want)
 	}
 }
@@ -284,7 +309,8 @@ func TestSteps(t *testing.T) {
 			last := int64(0)
 			for _, s := range in.Steps {
 				seen[s.Kind] = true
-				if s.At < last || s.Party == "" || s.Text == "" || len(s.Events) == 0 || s.Bad != (s.Kind == StepLost || s.Kind == StepOverwritten || strings.Contains(s.Text, ", although ")) {
+				if s.At < last || s.Party == "" || s.Text == "" || len(s.Events) == 0 ||
+					s.Bad != (s.Kind == StepLost || s.Kind == StepOverwritten || strings.Contains(s.Text, ", although ")) {
 					t.Errorf("%s: %+v after %d", name, s, last)
 				}
 				last = s.At
@@ -296,7 +322,10 @@ func TestSteps(t *testing.T) {
 			}
 		}
 	}
-	for _, k := range []StepKind{StepGranted, StepLeaseOver, StepTold, StepRead, StepWrite, StepRefused, StepRelease, StepFault, StepHeal, StepDeath, StepRole, StepLost} {
+	for _, k := range []StepKind{
+		StepGranted, StepLeaseOver, StepTold, StepRead, StepWrite, StepRefused, StepRelease, StepFault,
+		StepHeal, StepDeath, StepRole, StepLost,
+	} {
 		if !seen[k] {
 			t.Errorf("no story has a step %s", k)
 		}

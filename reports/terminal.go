@@ -12,7 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Summary writes what happened for a terminal: the outcome, the story in a few steps, its cause and cure, the checks, the figures.
+// Summary writes what happened for a terminal: the outcome, the story in a few steps, its cause and cure, the checks, the
+// figures.
 func Summary(w io.Writer, r *checker.Results, rec *history.Record, style Style) error {
 	s, r := &printer{w: w, style: style}, once(r)
 	s.raw("\n" + style.Status(r.ExitCode, style.wrap(Headline(r), 2)))
@@ -37,7 +38,11 @@ func heading(r *checker.Results) string {
 	if r.Provider != "" {
 		text += " (" + r.Provider + ")"
 	}
-	for _, part := range []struct{ name, value string }{{"nemesis", strings.Join(r.Nemesis, " + ")}, {"workload", r.Workload}, {"fencing", r.Fencing}} {
+	for _, part := range []struct{ name, value string }{
+		{"nemesis", strings.Join(r.Nemesis, " + ")},
+		{"workload", r.Workload},
+		{"fencing", r.Fencing},
+	} {
 		if part.value != "" {
 			text += ", " + part.name + " " + part.value
 		}
@@ -77,7 +82,8 @@ func (p *printer) painted(c colour, indent int, format string, args ...any) {
 	_, p.err = io.WriteString(p.w, strings.Join(lines, "\n")+"\n")
 }
 
-// checks lists the answers, in columns, and names those that do not apply. Where there is little room the reason has a line of its own.
+// checks lists the answers, in columns, and names those that do not apply. Where there is little room the reason has a line of
+// its own.
 func (p *printer) checks(r *checker.Results) {
 	marks, names := 0, 0
 	var listed, skipped []string

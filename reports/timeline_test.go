@@ -178,7 +178,8 @@ func TestTrack(t *testing.T) {
 	if len(one) != 2 || len(one[0].pieces) != 2 || one[0].n != 4 {
 		t.Fatalf("%+v", one)
 	}
-	if s := tr.shape(one[0]); s.Path != "M100.1 12h2.1M110 12h1" || s.Kind != "path" || !strings.HasPrefix(s.Text, "4 holds of c1 from") {
+	if s := tr.shape(one[0]); s.Path != "M100.1 12h2.1M110 12h1" || s.Kind != "path" ||
+		!strings.HasPrefix(s.Text, "4 holds of c1 from") {
 		t.Errorf("%+v", s)
 	}
 	dots := &track{class: "write", kind: kindDot, y: 10}

@@ -77,7 +77,10 @@ func withstood(r *checker.Results, rec *history.Record) *Survived {
 		case len(w.Steps) == maxWithstood:
 			w.More++
 		default:
-			w.Steps = append(w.Steps, Step{At: in.Began(), Party: history.PartyNemesis, Kind: StepFault, Events: []int64{in.Invoke.Index, in.Effect.Index}, Text: survived(in)})
+			w.Steps = append(w.Steps, Step{
+				At: in.Began(), Party: history.PartyNemesis, Kind: StepFault,
+				Events: []int64{in.Invoke.Index, in.Effect.Index}, Text: survived(in),
+			})
 		}
 	}
 	return w

@@ -167,11 +167,17 @@ func count(all [][]*item, of func(*item) int) int {
 
 // nouns say what several shapes of a class are.
 var nouns = map[string]string{
-	"hold": "holds", "lease": "leases", "waiting": "waits", "read": "reads", "write": "writes", "fault": "faults", "faultall": "faults that can affect every client",
-	"refused": "refused requests", "unknown": "acquires with unknown outcome", "kill": "kills", "lost": "writes that overwrote unseen updates", "orphan": "unavailable periods (no client held the lock, but in the store the lock may have been marked as held)",
-	"overlap": "periods with several holders", "overlap defect": "periods with several holders (defects)", "overlap inherent": "periods with several holders (inherent to leases)",
-	"overlap undetermined": "periods with several holders (unknown whether defect or inherent)", "overlap none": "periods with several holders", "clash": "periods with several holders",
-	"master": "periods as master", "replica": "periods as replica", "down": "periods down", "role": "periods in another role", "server": "periods with an unknown role",
+	"hold": "holds", "lease": "leases", "waiting": "waits", "read": "reads", "write": "writes", "fault": "faults",
+	"faultall": "faults that can affect every client",
+	"refused":  "refused requests", "unknown": "acquires with unknown outcome", "kill": "kills",
+	"lost": "writes that overwrote unseen updates", "orphan": "unavailable periods (no client held the lock, but in the store the " +
+		"lock may have been marked as held)",
+	"overlap": "periods with several holders", "overlap defect": "periods with several holders (defects)",
+	"overlap inherent":     "periods with several holders (inherent to leases)",
+	"overlap undetermined": "periods with several holders (unknown whether defect or inherent)",
+	"overlap none":         "periods with several holders", "clash": "periods with several holders",
+	"master": "periods as master", "replica": "periods as replica", "down": "periods down", "role": "periods in another role",
+	"server": "periods with an unknown role",
 }
 
 func (t *track) shape(it *item) Shape {

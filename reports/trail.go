@@ -22,7 +22,8 @@ func Retrail(path string, about Context) error {
 	}
 	from := bytes.Index(old, []byte(trailFrom)) // names from a record are escaped: the first is the page's own
 	if from < 0 {
-		return fmt.Errorf("cannot update the links from the report %s to the previous and the next run: another version of lockstorm wrote this report, in another format", path)
+		return fmt.Errorf("cannot update the links from the report %s to the previous and the next run: another version of lockstorm "+
+			"wrote this report, in another format", path)
 	}
 	to := bytes.Index(old[from:], []byte(trailTo))
 	if to < 0 {

@@ -51,7 +51,10 @@ func TestRetrail(t *testing.T) {
 // The command that repeats a run names the program that made it, which alone knows its lock.
 func TestReplayNamesTheProgram(t *testing.T) {
 	r, rec := judged(t, told[0])
-	for command, want := range map[string]string{"/somewhere/mylocks run --backend mine": "mylocks replay . --out again", "": "lockstorm replay . --out again"} {
+	for command, want := range map[string]string{
+		"/somewhere/mylocks run --backend mine": "mylocks replay . --out again",
+		"":                                      "lockstorm replay . --out again",
+	} {
 		r.Command = command
 		var b strings.Builder
 		if err := HTML(&b, r, rec, Context{Replayable: true}); err != nil {

@@ -113,7 +113,8 @@ func noted(in Incident) string {
 
 // shortly is what kind of finding an incident is, how often it is listed and since when.
 func shortly(in Incident) string {
-	text := fmt.Sprintf("rule %s (check %s), %d %s, the first at %s", in.Rule, in.Check, in.Count, plural(in.Count, "finding"), moment(in.First))
+	text := fmt.Sprintf("rule %s (check %s), %d %s, the first at %s", in.Rule, in.Check, in.Count, plural(in.Count, "finding"),
+		moment(in.First))
 	if in.Count == 1 {
 		text = fmt.Sprintf("rule %s (check %s), 1 finding, at %s", in.Rule, in.Check, moment(in.First))
 	}
@@ -167,10 +168,12 @@ func figures(r *checker.Results) []figure {
 		{"faults", fmt.Sprintf("%d injected, %d took effect", r.Stats["faults_injected"], r.Stats["faults_effective"])},
 	}
 	if v, ok := r.Stats["acquire_p50_ns"]; ok {
-		out = append(out, figure{"acquire", fmt.Sprintf("p50 %s, p99 %s", checker.Millis(v), checker.Millis(r.Stats["acquire_p99_ns"]))})
+		out = append(out, figure{"acquire", fmt.Sprintf("p50 %s, p99 %s", checker.Millis(v),
+			checker.Millis(r.Stats["acquire_p99_ns"]))})
 	}
 	if n := r.Stats["renewals"]; n > 0 {
-		out = append(out, figure{"renew", fmt.Sprintf("p50 %s, p99 %s, %d of %d failed", checker.Millis(r.Stats["renew_p50_ns"]), checker.Millis(r.Stats["renew_p99_ns"]), r.Stats["renewals_failed"], n)})
+		out = append(out, figure{"renew", fmt.Sprintf("p50 %s, p99 %s, %d of %d failed", checker.Millis(r.Stats["renew_p50_ns"]),
+			checker.Millis(r.Stats["renew_p99_ns"]), r.Stats["renewals_failed"], n)})
 	}
 	if v, ok := r.Stats["recovery_max_ns"]; ok {
 		out = append(out, figure{"recovery", "max " + checker.Millis(v) + " from a fault to the next grant"})

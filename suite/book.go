@@ -14,7 +14,8 @@ type Collection struct {
 	Sets    map[string]func() []Case                         // cases, by the name under which a file includes them
 	Says    func(backend, fault string) (w Outcome, ok bool) // what is documented of a pair, with default parameters; nil: nothing
 	Presets map[string][]byte                                // suite files that come with the program, by name
-	First   []byte                                           // the suite file to begin with, for a program without backends of its own
+	// the suite file to begin with, for a program without backends of its own
+	First []byte
 }
 
 // SetNames are the names of the sets of cases, sorted.

@@ -69,7 +69,10 @@ func (e Expectation) Compare(exit int, r *checker.Results) []Difference {
 	}
 	if r == nil {
 		if e.asks() {
-			out = append(out, Difference{What: DiffResults, Got: absent, Want: "a run that was judged", Why: fmt.Sprintf("exit code %d", exit)})
+			out = append(out, Difference{
+				What: DiffResults, Got: absent, Want: "a run that was judged",
+				Why: fmt.Sprintf("exit code %d", exit),
+			})
 		}
 		return out
 	}

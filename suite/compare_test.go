@@ -38,21 +38,67 @@ func TestCompare(t *testing.T) {
 		"exit code":               {Expectation{Exit: codes{0, 2}}, 1, []Difference{{What: DiffExit, Got: "1", Want: "0 or 2"}}},
 		"outcome as it must":      {e: Expectation{Outcome: Inherent}, exit: 1},
 		"outcome in a wider word": {e: Expectation{Outcome: Mostly}, exit: 1},
-		"outcome":                 {Expectation{Outcome: Safe}, 1, []Difference{{What: DiffOutcome, Got: "inherent", Want: "safe", Why: "mutual-exclusion failed"}}},
-		"outcome, interrupted":    {Expectation{Outcome: Any}, 130, []Difference{{What: DiffExit, Got: "130", Want: "0 or 1 or 2"}}},
-		"verdicts as they must":   {e: Expectation{Verdicts: verdicts{mx: checker.Fail, checker.Ownership: checker.Pass, checker.FencingTokens: checker.Skipped}}, exit: 1},
-		"verdict":                 {Expectation{Verdicts: verdicts{checker.FencingTokens: checker.Pass}}, 1, []Difference{{What: DiffVerdict, Of: checker.FencingTokens, Got: "skipped", Want: "pass", Why: "this lock issues no fencing tokens"}}},
-		"verdict, not judged":     {Expectation{Verdicts: verdicts{checker.Liveness: checker.Pass}}, 1, []Difference{{What: DiffVerdict, Of: checker.Liveness, Got: "none", Want: "pass"}}},
-		"class as it must":        {e: Expectation{Classes: classes{mx: checker.Inherent}}, exit: 1},
-		"class, told once":        {Expectation{Classes: classes{mx: checker.Defect}}, 1, []Difference{{What: DiffClass, Of: mx, Got: "inherent", Want: "defect", Why: "c1 and c2"}}},
-		"class, no findings":      {Expectation{Classes: classes{checker.Ownership: checker.Defect}}, 1, []Difference{{What: DiffClass, Of: checker.Ownership, Got: "none", Want: "defect", Why: "the check has no findings"}}},
-		"rules as they must":      {e: Expectation{Rules: map[string][]string{mx: {"late-notice", "overlap"}}}, exit: 1},
-		"rule":                    {Expectation{Rules: map[string][]string{mx: {"overlap", "double-grant"}}}, 1, []Difference{{What: DiffRule, Of: mx, Got: "late-notice, overlap", Want: "double-grant"}}},
-		"rule, no findings":       {Expectation{Rules: map[string][]string{checker.Ownership: {"foreign-release"}}}, 1, []Difference{{What: DiffRule, Of: checker.Ownership, Got: "none", Want: "foreign-release"}}},
-		"figures as they must":    {e: Expectation{Figures: figures{"violations": between(2, 2)}}, exit: 1},
-		"figure, too small":       {Expectation{Figures: figures{"violations": AtLeast(3)}}, 1, []Difference{{What: DiffFigure, Of: "violations", Got: "2", Want: "at least 3"}}},
-		"figure, too large":       {Expectation{Figures: figures{"violations": AtMost(1)}}, 1, []Difference{{What: DiffFigure, Of: "violations", Got: "2", Want: "at most 1"}}},
-		"figure, not measured":    {Expectation{Figures: figures{"orphan_max_ns": AtMost(0)}}, 1, []Difference{{What: DiffFigure, Of: "orphan_max_ns", Got: "none", Want: "at most 0", Why: "the figure was not measured"}}},
+		"outcome": {
+			Expectation{Outcome: Safe},
+			1,
+			[]Difference{{What: DiffOutcome, Got: "inherent", Want: "safe", Why: "mutual-exclusion failed"}},
+		},
+		"outcome, interrupted": {Expectation{Outcome: Any}, 130, []Difference{{What: DiffExit, Got: "130", Want: "0 or 1 or 2"}}},
+		"verdicts as they must": {e: Expectation{Verdicts: verdicts{
+			mx: checker.Fail, checker.Ownership: checker.Pass,
+			checker.FencingTokens: checker.Skipped,
+		}}, exit: 1},
+		"verdict": {
+			Expectation{Verdicts: verdicts{checker.FencingTokens: checker.Pass}},
+			1,
+			[]Difference{{
+				What: DiffVerdict, Of: checker.FencingTokens, Got: "skipped", Want: "pass",
+				Why: "this lock issues no fencing tokens",
+			}},
+		},
+		"verdict, not judged": {
+			Expectation{Verdicts: verdicts{checker.Liveness: checker.Pass}},
+			1,
+			[]Difference{{What: DiffVerdict, Of: checker.Liveness, Got: "none", Want: "pass"}},
+		},
+		"class as it must": {e: Expectation{Classes: classes{mx: checker.Inherent}}, exit: 1},
+		"class, told once": {
+			Expectation{Classes: classes{mx: checker.Defect}},
+			1,
+			[]Difference{{What: DiffClass, Of: mx, Got: "inherent", Want: "defect", Why: "c1 and c2"}},
+		},
+		"class, no findings": {
+			Expectation{Classes: classes{checker.Ownership: checker.Defect}},
+			1,
+			[]Difference{{What: DiffClass, Of: checker.Ownership, Got: "none", Want: "defect", Why: "the check has no findings"}},
+		},
+		"rules as they must": {e: Expectation{Rules: map[string][]string{mx: {"late-notice", "overlap"}}}, exit: 1},
+		"rule": {
+			Expectation{Rules: map[string][]string{mx: {"overlap", "double-grant"}}},
+			1,
+			[]Difference{{What: DiffRule, Of: mx, Got: "late-notice, overlap", Want: "double-grant"}},
+		},
+		"rule, no findings": {
+			Expectation{Rules: map[string][]string{checker.Ownership: {"foreign-release"}}},
+			1,
+			[]Difference{{What: DiffRule, Of: checker.Ownership, Got: "none", Want: "foreign-release"}},
+		},
+		"figures as they must": {e: Expectation{Figures: figures{"violations": between(2, 2)}}, exit: 1},
+		"figure, too small": {
+			Expectation{Figures: figures{"violations": AtLeast(3)}},
+			1,
+			[]Difference{{What: DiffFigure, Of: "violations", Got: "2", Want: "at least 3"}},
+		},
+		"figure, too large": {
+			Expectation{Figures: figures{"violations": AtMost(1)}},
+			1,
+			[]Difference{{What: DiffFigure, Of: "violations", Got: "2", Want: "at most 1"}},
+		},
+		"figure, not measured": {
+			Expectation{Figures: figures{"orphan_max_ns": AtMost(0)}},
+			1,
+			[]Difference{{What: DiffFigure, Of: "orphan_max_ns", Got: "none", Want: "at most 0", Why: "the figure was not measured"}},
+		},
 	} {
 		if got := c.e.Compare(c.exit, violating()); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)

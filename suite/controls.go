@@ -19,8 +19,14 @@ func Controls() []Case {
 			expect     Expectation
 		}{
 			{"none", "clients work without any lock: lockstorm must find a violation", Expectation{Exit: []int{harness.ExitViolation}}},
-			{"file-flock", "clients use a file lock of the kernel: lockstorm must find no violation", Expectation{Exit: []int{harness.ExitPass}}},
-			{"redis-lua", "clients use a correct lock of a Redis server: lockstorm must find no violation", Expectation{Exit: []int{harness.ExitPass}}},
+			{
+				"file-flock", "clients use a file lock of the kernel: lockstorm must find no violation",
+				Expectation{Exit: []int{harness.ExitPass}},
+			},
+			{
+				"redis-lua", "clients use a correct lock of a Redis server: lockstorm must find no violation",
+				Expectation{Exit: []int{harness.ExitPass}},
+			},
 		} {
 			cases = append(cases, Case{
 				Name: fmt.Sprintf("control-%s-%d", c.name, seed), Text: c.text,

@@ -76,7 +76,8 @@ func (e Expectation) Validate(checks *checker.Catalogue) error {
 	var errs []error
 	complain := func(format string, args ...any) { errs = append(errs, fmt.Errorf("expect: "+format, args...)) }
 	if !e.asks() && len(e.Exit) == 0 {
-		complain("the expectation is empty, so every run would meet it: set an expected outcome, exit code, verdict, class, rule or figure (measured value)")
+		complain("the expectation is empty, so every run would meet it: set an expected outcome, exit code, verdict, class, rule or " +
+			"figure (measured value)")
 	}
 	if e.Outcome != "" && e.Outcome.Doc() == "" {
 		complain("unknown outcome %q: choose one of %v", e.Outcome, Words())
@@ -97,7 +98,10 @@ func (e Expectation) Validate(checks *checker.Catalogue) error {
 
 // exitCodes are those that a run can end with.
 func exitCodes() []int {
-	return []int{harness.ExitPass, harness.ExitViolation, harness.ExitUnknown, harness.ExitUsage, harness.ExitEnvironment, harness.ExitPanic, harness.ExitInterrupted}
+	return []int{
+		harness.ExitPass, harness.ExitViolation, harness.ExitUnknown, harness.ExitUsage, harness.ExitEnvironment,
+		harness.ExitPanic, harness.ExitInterrupted,
+	}
 }
 
 // checks are the names of the checks that are spoken of, sorted.
@@ -139,7 +143,8 @@ func (e Expectation) validFigures() (errs []error) {
 	for name, b := range sorted(e.Figures) {
 		switch {
 		case !goodFigure.MatchString(name):
-			errs = append(errs, fmt.Errorf("expect: figure %q (a measured value) does not have a valid name: use lower case words joined by _", name))
+			errs = append(errs, fmt.Errorf("expect: figure %q (a measured value) does not have a valid name: use lower case words "+
+				"joined by _", name))
 		case b.AtLeast == nil && b.AtMost == nil:
 			errs = append(errs, fmt.Errorf("expect: figure %s has no limit: set at_least or at_most for this measured value", name))
 		case b.AtLeast != nil && b.AtMost != nil && *b.AtLeast > *b.AtMost:

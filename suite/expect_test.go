@@ -68,7 +68,10 @@ func TestWrongCases(t *testing.T) {
 	}
 	refused := good
 	refused.Run.Nemesis, refused.Expect = []string{"flush"}, Expectation{Exit: codes{harness.ExitUsage}}
-	if err := Validate(harness.New(stores.All()...), good, Case{Name: "refused", Text: "it must be", Run: refused.Run, Expect: refused.Expect}); err != nil {
+	if err := Validate(harness.New(stores.All()...), good, Case{
+		Name: "refused", Text: "it must be", Run: refused.Run,
+		Expect: refused.Expect,
+	}); err != nil {
 		t.Error(err)
 	}
 }
@@ -112,7 +115,10 @@ func TestStoredRuns(t *testing.T) {
 		t.Errorf("%+v, want %+v (%v)", got, want, err)
 	}
 	want.Run = MustLine("--backend redlock --nemesis flap --require liveness --seed 7 -- a b")
-	err = json.Unmarshal([]byte(`{"name":"a","text":"b","run":"--backend redlock --nemesis flap --require liveness --seed 7 -- a b","expect":{"exit":[0]}}`), &got)
+	err = json.Unmarshal(
+		[]byte(
+			`{"name":"a","text":"b","run":"--backend redlock --nemesis flap --require liveness --seed 7 -- a b","expect":{"exit":[0]}}`),
+		&got)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v (%v)", got, want, err)
 	}

@@ -21,16 +21,29 @@ func TestWordOf(t *testing.T) {
 		checks map[string]checker.Result
 		want   Outcome
 	}{
-		"nothing":            {nil, Safe},
-		"inherent":           {map[string]checker.Result{checker.MutualExclusion: required(inherent)}, Inherent},
-		"one defect":         {map[string]checker.Result{checker.MutualExclusion: required(inherent, defect), checker.DataPlain: required(inherent)}, Defect},
-		"undetermined":       {map[string]checker.Result{checker.MutualExclusion: required(checker.Finding{Class: checker.Undetermined, Gating: true})}, Defect},
-		"blocks":             {map[string]checker.Result{checker.Liveness: required(stuck)}, Blocks},
-		"blocks and defect":  {map[string]checker.Result{checker.Liveness: required(stuck), checker.Ownership: required(defect)}, Defect},
-		"inherent and stuck": {map[string]checker.Result{checker.MutualExclusion: required(inherent), checker.Liveness: required(stuck)}, Blocks},
-		"doubtful":           {map[string]checker.Result{checker.MutualExclusion: required(doubtful)}, Safe},
-		"does not gate":      {map[string]checker.Result{checker.MutualExclusion: required(reported)}, Safe},
-		"not required":       {map[string]checker.Result{checker.LossNotice: {Verdict: checker.Fail, Findings: []checker.Finding{stuck}}}, Safe},
+		"nothing":  {nil, Safe},
+		"inherent": {map[string]checker.Result{checker.MutualExclusion: required(inherent)}, Inherent},
+		"one defect": {map[string]checker.Result{
+			checker.MutualExclusion: required(inherent, defect),
+			checker.DataPlain:       required(inherent),
+		}, Defect},
+		"undetermined": {map[string]checker.Result{
+			checker.MutualExclusion: required(checker.Finding{Class: checker.Undetermined, Gating: true}),
+		}, Defect},
+		"blocks": {map[string]checker.Result{checker.Liveness: required(stuck)}, Blocks},
+		"blocks and defect": {
+			map[string]checker.Result{checker.Liveness: required(stuck), checker.Ownership: required(defect)},
+			Defect,
+		},
+		"inherent and stuck": {map[string]checker.Result{
+			checker.MutualExclusion: required(inherent),
+			checker.Liveness:        required(stuck),
+		}, Blocks},
+		"doubtful":      {map[string]checker.Result{checker.MutualExclusion: required(doubtful)}, Safe},
+		"does not gate": {map[string]checker.Result{checker.MutualExclusion: required(reported)}, Safe},
+		"not required": {map[string]checker.Result{
+			checker.LossNotice: {Verdict: checker.Fail, Findings: []checker.Finding{stuck}},
+		}, Safe},
 	} {
 		for range 10 { // maps have no order
 			if got := WordOf(&checker.Results{Checks: c.checks}); got != c.want {

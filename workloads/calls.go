@@ -48,13 +48,20 @@ const (
 // CallParams are the parameters that make a workload's sections make [Calls].
 func CallParams() []Param {
 	return []Param{
-		{Name: "extend", Default: ExtendNone, Doc: "when the client extends the lock (none: never; half: once, halfway between read and write; background: every third of the ttl, in parallel with the critical section)"},
-		{Name: "ask", Default: "no", Doc: "yes: before each write, the client asks the library whether the lock is still held; no: the client writes without asking"},
-		{Name: "token", Default: TokenUnique, Doc: "the owner name that the client gives to the lock (unique: a new name for each attempt; equal: the same name for all clients; prefix: each client's name is the beginning of the next client's name)"},
-		{Name: "release", Default: ReleaseEnd, Doc: "when the client releases the lock (end: at the end of the critical section; late: when the lease is over; extending: while an extension is in progress)"},
-		{Name: "cancel", Default: "0", Doc: "fraction (0 to 1) of the acquire calls that get a random time limit of at most `hold`: the client cancels such a call if the call still waits for the lock at the time limit"},
-		{Name: "reuse", Default: "no", Doc: "yes: a client uses one lock object of the library for all its critical sections; no: each critical section gets a new lock object"},
-		{Name: "pair", Default: "no", Doc: "yes: inside its critical section, the client tries to acquire a second lock, and then holds both locks (needs --locks 2 or more); no: one lock for each critical section"},
+		{Name: "extend", Default: ExtendNone, Doc: "when the client extends the lock (none: never; half: once, halfway between read " +
+			"and write; background: every third of the ttl, in parallel with the critical section)"},
+		{Name: "ask", Default: "no", Doc: "yes: before each write, the client asks the library whether the lock is still held; no: " +
+			"the client writes without asking"},
+		{Name: "token", Default: TokenUnique, Doc: "the owner name that the client gives to the lock (unique: a new name for each " +
+			"attempt; equal: the same name for all clients; prefix: each client's name is the beginning of the next client's name)"},
+		{Name: "release", Default: ReleaseEnd, Doc: "when the client releases the lock (end: at the end of the critical section; " +
+			"late: when the lease is over; extending: while an extension is in progress)"},
+		{Name: "cancel", Default: "0", Doc: "fraction (0 to 1) of the acquire calls that get a random time limit of at most `hold`: " +
+			"the client cancels such a call if the call still waits for the lock at the time limit"},
+		{Name: "reuse", Default: "no", Doc: "yes: a client uses one lock object of the library for all its critical sections; no: " +
+			"each critical section gets a new lock object"},
+		{Name: "pair", Default: "no", Doc: "yes: inside its critical section, the client tries to acquire a second lock, and then " +
+			"holds both locks (needs --locks 2 or more); no: one lock for each critical section"},
 	}
 }
 
@@ -122,7 +129,8 @@ func (c Calls) token(client int64) string {
 func (h *Hold) Extend(ctx context.Context) error {
 	ext, can := h.lease.(backends.Extender)
 	if !can {
-		return errors.New("the workload tries to extend the lease (extend=), but this lock has no call that extends a lease: use extend=none")
+		return errors.New("the workload tries to extend the lease (extend=), but this lock has no call that extends a lease: use " +
+			"extend=none")
 	}
 	done, err := h.renewing(h.info.Lease)
 	if err != nil {

@@ -107,7 +107,8 @@ func TestSessions(t *testing.T) {
 		t.Fatal("no lease on record")
 	}
 	lease := rec.Leases[0]
-	if len(rec.Leases) != 1 || lease.ID != "s1" || lease.Created == nil || len(lease.Grants) != 3 || len(lease.Renews) != 1 || len(lease.Losses) != 1 {
+	if len(rec.Leases) != 1 || lease.ID != "s1" || lease.Created == nil || len(lease.Grants) != 3 || len(lease.Renews) != 1 ||
+		len(lease.Losses) != 1 {
 		t.Fatalf("lease on record: %+v", lease)
 	}
 }
@@ -140,7 +141,8 @@ func TestRenewalsThatOverlap(t *testing.T) {
 	for _, r := range read().Leases[0].Renews {
 		numbers = append(numbers, r.Invoke.Process.N)
 	}
-	if len(numbers) != 5 || numbers[0] == numbers[1] || numbers[1] != numbers[2] || numbers[2] == numbers[3] || numbers[3] != numbers[4] {
+	if len(numbers) != 5 || numbers[0] == numbers[1] || numbers[1] != numbers[2] || numbers[2] == numbers[3] ||
+		numbers[3] != numbers[4] {
 		t.Errorf("processes %v", numbers)
 	}
 }

@@ -13,17 +13,20 @@ import (
 func Specs() []Spec {
 	return []Spec{
 		{
-			Name: "counter", Doc: "in each critical section, a client acquires the lock, reads a counter, waits, writes the counter plus one, and releases the lock",
+			Name: "counter", Doc: "in each critical section, a client acquires the lock, reads a counter, waits, writes the counter " +
+				"plus one, and releases the lock",
 			Registers: SideBySide, Fenced: true, Check: checkFence,
 			Calls: func(s Settings) []string { return s.Calls.Needs() },
 			Params: append(slices.Concat(Params(), CallParams()), Param{
 				Name: paramFence, Default: string(register.Strict),
-				Doc: "which requests the fence accepts if their fencing token equals the highest token so far (strict: only requests of the grant that first used this token; at-least: requests of any grant)",
+				Doc: "which requests the fence accepts if their fencing token equals the highest token so far (strict: only requests of " +
+					"the grant that first used this token; at-least: requests of any grant)",
 			}),
 			New: func(s Settings) Workload { return &counter{s} },
 		},
 		{
-			Name: "mutex", Doc: "in each critical section, a client acquires the lock, waits, records that it used the lock, and releases the lock; the workload uses no data",
+			Name: "mutex", Doc: "in each critical section, a client acquires the lock, waits, records that it used the lock, and " +
+				"releases the lock; the workload uses no data",
 			Calls:  func(s Settings) []string { return s.Calls.Needs() },
 			Params: slices.Concat(Params(), CallParams()), New: func(s Settings) Workload { return &mutex{s} },
 		},

@@ -56,7 +56,10 @@ func (h *Hold) extend(deadline int64) {
 func (h *Hold) spot() Spot {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return Spot{Lock: h.Lock, Grant: h.Grant, Lease: h.info.Lease, Connection: h.info.Connection, Deadline: h.deadline, Nodes: h.nodes}
+	return Spot{
+		Lock: h.Lock, Grant: h.Grant, Lease: h.info.Lease, Connection: h.info.Connection, Deadline: h.deadline,
+		Nodes: h.nodes,
+	}
 }
 
 // Reach says that the section's goroutine stands at a point under this grant. It blocks while
@@ -229,7 +232,10 @@ func (h *Hold) confirm(ctx context.Context) {
 		return
 	}
 	held, err := asker.Held(context.WithoutCancel(ctx))
-	e := history.Event{F: history.FAsked, Lock: h.Lock, Grant: h.Grant, Lease: h.info.Lease, Value: history.ValueOf(history.Asked{Held: held && err == nil})}
+	e := history.Event{
+		F: history.FAsked, Lock: h.Lock, Grant: h.Grant, Lease: h.info.Lease,
+		Value: history.ValueOf(history.Asked{Held: held && err == nil}),
+	}
 	if err != nil {
 		e.Message = err.Error()
 	}

@@ -31,13 +31,17 @@ const (
 
 func jobSpec() Spec {
 	return Spec{
-		Name: "job", Doc: "a job must be done once in each period: when a period begins according to a client's own clock, the client tries to acquire the lock, and does the job if it gets the lock",
+		Name: "job", Doc: "a job must be done once in each period: when a period begins according to a client's own clock, the " +
+			"client tries to acquire the lock, and does the job if it gets the lock",
 		Params: []Param{
 			{Name: paramPeriod, Default: "1ttl", Doc: "length of a period; the clients must do one job in each period"},
-			{Name: paramOffset, Default: "0.1ttl", Doc: "how far the clock of the last client is behind the clock of the first client; the clocks of the other clients are in between"},
-			{Name: paramMark, Default: markNone, Doc: "when the client records that the job of a period is done, so that all clients skip the period (no: never; after: after the job; before: before the job)"},
+			{Name: paramOffset, Default: "0.1ttl", Doc: "how far the clock of the last client is behind the clock of the first client; " +
+				"the clocks of the other clients are in between"},
+			{Name: paramMark, Default: markNone, Doc: "when the client records that the job of a period is done, so that all clients " +
+				"skip the period (no: never; after: after the job; before: before the job)"},
 		},
-		Points:    []history.Point{{Name: PointSent, Doc: "the client has done the job of a period, but has not yet recorded that the job is done"}},
+		Points: []history.Point{{Name: PointSent, Doc: "the client has done the job of a period, but has not yet recorded that " +
+			"the job is done"}},
 		Registers: func(string, bool) []Register { return []Register{{Name: register.Plain}} },
 		Tries:     true,
 		Check: func(s Settings) error {

@@ -25,13 +25,20 @@ func TestPlantedBugsAreFound(t *testing.T) {
 	const moment = " --ttl 400ms --time 4s --clients 4" // on a busy host two of them show nothing
 	var cases []suite.Case
 	for _, c := range []struct{ name, check, bad, good string }{
-		{"try", checker.Bounded, "--backend tickets-wait --workload try:bound=0.25ttl,hold=1ttl", "--backend tickets --workload try:bound=0.25ttl,hold=1ttl"},
-		{"handoff", checker.Fairness, "--backend tickets-newest --workload handoff:hold=60ms", "--backend tickets --workload handoff:hold=60ms"},
-		{"two-locks", checker.Liveness, "--backend tickets --locks 2 --workload two-locks", "--backend tickets --locks 2 --workload counter"},
+		{"try", checker.Bounded, "--backend tickets-wait --workload try:bound=0.25ttl,hold=1ttl", "--backend tickets --workload " +
+			"try:bound=0.25ttl,hold=1ttl"},
+		{"handoff", checker.Fairness, "--backend tickets-newest --workload handoff:hold=60ms", "--backend tickets --workload " +
+			"handoff:hold=60ms"},
+		{"two-locks", checker.Liveness, "--backend tickets --locks 2 --workload two-locks", "--backend tickets --locks 2 --workload " +
+			"counter"},
 		{"stock", checker.Stock, "--backend none --workload stock", "--backend tickets --workload stock"},
 		{"job", checker.Once, "--backend tickets --workload job", "--backend tickets --workload job:mark=before"},
-		{"reentrant", checker.MutualExclusion, "--backend tickets-once --workload reentrant", "--backend tickets-reentrant --workload reentrant"},
-		{"reentrant-anybody", checker.LockLinearizability, "--backend tickets-anybody --workload reentrant", "--backend tickets-reentrant --workload reentrant"},
+		{"reentrant", checker.MutualExclusion, "--backend tickets-once --workload reentrant", "--backend tickets-reentrant " +
+			"--workload reentrant"},
+		{
+			"reentrant-anybody", checker.LockLinearizability, "--backend tickets-anybody --workload reentrant",
+			"--backend tickets-reentrant --workload reentrant",
+		},
 	} {
 		cases = append(cases, suite.Case{
 			Name: c.name + "/planted", Text: "check " + c.check + " finds what was planted", Run: suite.MustLine(c.bad + moment),

@@ -8,7 +8,8 @@ import (
 
 func reentrantSpec() Spec {
 	return Spec{
-		Name: "reentrant", Doc: "inside its critical section the client acquires the lock a second time, as the same owner, and releases this second grant before the critical section ends; the workload uses no data",
+		Name: "reentrant", Doc: "inside its critical section the client acquires the lock a second time, as the same owner, and " +
+			"releases this second grant before the critical section ends; the workload uses no data",
 		Params: Params(), Model: history.ModelReentrant, Tries: true,
 		New: func(s Settings) Workload { return &reentrant{s} },
 	}

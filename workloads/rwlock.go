@@ -12,9 +12,11 @@ const paramReaders = "readers"
 
 func rwlockSpec() Spec {
 	return Spec{
-		Name: "rwlock", Doc: "readers read a counter, wait, and read the counter again; writers read the counter, wait, and write the counter plus one",
+		Name: "rwlock", Doc: "readers read a counter, wait, and read the counter again; writers read the counter, wait, and write " +
+			"the counter plus one",
 		Registers: SideBySide, Fenced: true, Models: []string{history.ModelReadWrite},
-		Params: append(Params(), Param{Name: paramReaders, Default: "0.7", Doc: "fraction (0 to 1) of the critical sections in which the client only reads the data"}),
+		Params: append(Params(), Param{Name: paramReaders, Default: "0.7", Doc: "fraction (0 to 1) of the critical sections in which " +
+			"the client only reads the data"}),
 		Check: func(s Settings) error {
 			_, err := s.Values.Fraction(paramReaders)
 			return err

@@ -14,7 +14,8 @@ const (
 
 func stockSpec() Spec {
 	return Spec{
-		Name: "stock", Doc: "each critical section sells the last piece in stock, or adds a piece if the stock is empty, and then increments a count of changes (the ledger); so the stock returns to earlier values (the ABA problem)",
+		Name: "stock", Doc: "each critical section sells the last piece in stock, or adds a piece if the stock is empty, and then " +
+			"increments a count of changes (the ledger); so the stock returns to earlier values (the ABA problem)",
 		Params: Params(),
 		Registers: func(string, bool) []Register {
 			return []Register{{Name: RegStock}, {Name: RegLedger}}

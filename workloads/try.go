@@ -12,7 +12,8 @@ const BoundTry = "try"
 
 func trySpec() Spec {
 	return Spec{
-		Name: "try", Doc: "clients try to acquire the lock without waiting; each try must return within a time limit, even under faults; the workload uses no data",
+		Name: "try", Doc: "clients try to acquire the lock without waiting; each try must return within a time limit, even under " +
+			"faults; the workload uses no data",
 		Params: []Param{
 			{Name: "hold", Default: "0.1ttl", Doc: "longest time that a client stays in its critical section"},
 			{Name: "think", Default: "0.05ttl", Doc: "longest pause between two critical sections of a client"},

@@ -9,7 +9,8 @@ import (
 
 func twoLocksSpec() Spec {
 	return Spec{
-		Name: "two-locks", Doc: "each critical section acquires two locks in a random order and works while it holds both (with --locks 2), so clients can deadlock",
+		Name: "two-locks", Doc: "each critical section acquires two locks in a random order and works while it holds both (with " +
+			"--locks 2), so clients can deadlock",
 		Params: Params(), Check: func(s Settings) error {
 			if len(s.Locks) == 1 {
 				return errors.New("this workload needs two locks: use --locks 2")

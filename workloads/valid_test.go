@@ -33,7 +33,10 @@ func TestWrongSpecs(t *testing.T) {
 		{`workload "own" has no description`, func(s *Spec) { s.Doc = "" }},
 		{"workload \"own\": the field `New` is missing", func(s *Spec) { s.New = nil }},
 		{"the field `Fenced` is true, but the field `Registers` is nil", func(s *Spec) { s.Fenced = true }},
-		{"the field `Models` contains the unknown value \"shared\": choose constants of package history", func(s *Spec) { s.Models = []string{"shared"} }},
+		{
+			"the field `Models` contains the unknown value \"shared\": choose constants of package history",
+			func(s *Spec) { s.Models = []string{"shared"} },
+		},
 		{"the field `Models` contains the unknown value \"\"", func(s *Spec) { s.Models = []string{history.ModelExclusive, ""} }},
 		{`point "": the field `, own(history.Point{Doc: "d"})},
 		{`point "half-way": the field `, own(history.Point{Name: "half-way"})},

@@ -74,14 +74,17 @@ func (s Spec) Valid() error {
 		return errors.New("the field `Fenced` is true, but the field `Registers` is nil: set `Registers`, or set `Fenced` to false")
 	}
 	for i, p := range s.Points {
-		taken := slices.Contains(history.PointNames(s.Points[:i]), p.Name) || slices.Contains(history.PointNames(history.SectionPoints()), p.Name) || history.IsMessagePoint(p.Name)
+		taken := slices.Contains(history.PointNames(s.Points[:i]), p.Name) ||
+			slices.Contains(history.PointNames(history.SectionPoints()), p.Name) || history.IsMessagePoint(p.Name)
 		if p.Name == "" || p.Doc == "" || taken {
-			return fmt.Errorf("point %q: the field `Name` or `Doc` is empty, or another point has this name already (perhaps a point of every section)", p.Name)
+			return fmt.Errorf("point %q: the field `Name` or `Doc` is empty, or another point has this name already (perhaps a point of "+
+				"every section)", p.Name)
 		}
 	}
 	for _, kind := range s.Models {
 		if m := (history.Model{Kind: kind}); kind == "" || !m.Known() {
-			return fmt.Errorf("the field `Models` contains the unknown value %q: choose constants of package history, such as history.ModelReadWrite", kind)
+			return fmt.Errorf("the field `Models` contains the unknown value %q: choose constants of package history, such as "+
+				"history.ModelReadWrite", kind)
 		}
 	}
 	return s.validParams()

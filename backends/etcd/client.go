@@ -133,7 +133,9 @@ func (c *client) close() error {
 }
 
 // unary sees each request and its answer.
-func (c *client) unary(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+func (c *client) unary(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
+	opts ...grpc.CallOption,
+) error {
 	sent := c.env.Now()
 	if revoke, ok := req.(*pb.LeaseRevokeRequest); ok {
 		c.mu.Lock()
@@ -213,7 +215,9 @@ func (c *client) info(req backends.Request, id int64, sent, token int64) backend
 }
 
 // stream watches the stream by which leases are kept alive.
-func (c *client) stream(ctx context.Context, d *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+func (c *client) stream(ctx context.Context, d *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer,
+	opts ...grpc.CallOption,
+) (grpc.ClientStream, error) {
 	s, err := open(ctx, d, cc, method, opts...)
 	if err != nil || method != "/etcdserverpb.Lease/LeaseKeepAlive" {
 		return s, err

@@ -32,7 +32,9 @@ func (m mutex) TryAcquire(ctx context.Context, req backends.Request) (backends.L
 	return m.lock(ctx, req, (*concurrency.Mutex).TryLock)
 }
 
-func (m mutex) lock(ctx context.Context, req backends.Request, take func(*concurrency.Mutex, context.Context) error) (backends.Lease, error) {
+func (m mutex) lock(ctx context.Context, req backends.Request,
+	take func(*concurrency.Mutex, context.Context) error,
+) (backends.Lease, error) {
 	s, err := m.get(ctx, req.TTL)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,8 @@ import (
 // key, by its create revision, in the same step: a client whose key is gone changes nothing.
 func Register() backends.Register {
 	return backends.Register{
-		Name: "etcd", Doc: "the data is in etcd; each read or write of the register `fenced` is a transaction that also checks the create revision of the lock's key",
+		Name: "etcd", Doc: "the data is in etcd; each read or write of the register `fenced` is a transaction that also checks the " +
+			"create revision of the lock's key",
 		Topologies: []string{Single, Three},
 		Open: func(_ context.Context, env backends.Env) (backends.Resource, error) {
 			return &register{c: newClient(env)}, nil
@@ -46,7 +47,8 @@ func (a *access) guard(name string) ([]clientv3.Cmp, error) {
 		return nil, nil
 	}
 	if a.lease.Guard == "" || !a.lease.HasToken {
-		return nil, fmt.Errorf("%w: this lock has no key in etcd, so etcd cannot check the lock when the data is written", backends.ErrNotSent)
+		return nil, fmt.Errorf("%w: this lock has no key in etcd, so etcd cannot check the lock when the data is written",
+			backends.ErrNotSent)
 	}
 	return []clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(a.lease.Guard), "=", a.lease.Token)}, nil
 }

@@ -83,7 +83,8 @@ func (c *client) lived(ctx context.Context, id int64) error {
 		return outcome(err)
 	}
 	if r.TTL < 0 { // 0: less than a second is left
-		return errors.New("unknown outcome of the release: the lease has ended, and it is possible that the lock was already free before the release")
+		return errors.New("unknown outcome of the release: the lease has ended, and it is possible that the lock was already free " +
+			"before the release")
 	}
 	return nil
 }

@@ -13,7 +13,8 @@ const module = "go.etcd.io/etcd/client/v3 v3.7.3"
 
 // Specs are the locks on etcd for the catalogue.
 func Specs() []backends.Spec {
-	one := spec("etcd-mutex", "etcd's Go package `concurrency`: NewMutex, Lock or TryLock, Unlock, with a new session for each acquire",
+	one := spec("etcd-mutex", "etcd's Go package `concurrency`: NewMutex, Lock or TryLock, Unlock, with a new session for each "+
+		"acquire",
 		func(env backends.Env) backends.Locker { return mutex{newSessions(env, false)} })
 	shared := spec("etcd-mutex-shared-session", "etcd-mutex with one session for all locks of a client",
 		func(env backends.Env) backends.Locker { return mutex{newSessions(env, true)} })
@@ -23,14 +24,17 @@ func Specs() []backends.Spec {
 		func(env backends.Env) backends.Locker { return election{newSessions(env, true)} })
 	service.NoTry, office.NoTry = true, true
 	one.Fair, service.Fair, office.Fair = true, true, true // by the revision at which each asked
-	control := spec("etcd-txn", "a key created and deleted in transactions, with a lease for each attempt; the data is in etcd too, and each write checks the key",
+	control := spec("etcd-txn", "a key created and deleted in transactions, with a lease for each attempt; the data is in etcd "+
+		"too, and each write checks the key",
 		func(env backends.Env) backends.Locker { return txn{newSessions(env, false)} })
 	control.Register = "etcd"
 	all := []backends.Spec{one, shared, service, office, control}
-	all[0].Notes = "Ttl in whole seconds, rounded up, as for all locks on etcd. Without a connection, Lock doesn't return even when its context ends: it deletes its key, without a time-out."
+	all[0].Notes = "Ttl in whole seconds, rounded up, as for all locks on etcd. Without a connection, Lock doesn't return even " +
+		"when its context ends: it deletes its key, without a time-out."
 	all[1].Notes = "All attempts of a client share a key: the one after a lost answer takes over the earlier one's key."
 	all[2].Notes = "A release counts only if the lease is alive afterwards; else its end may have freed the lock first."
-	all[4].Notes = "A control: with --fencing on nobody overwrites a value that he hasn't read. Two clients may still believe that they hold the lock."
+	all[4].Notes = "A control: with --fencing on nobody overwrites a value that he hasn't read. Two clients may still believe " +
+		"that they hold the lock."
 	all[3].Notes = "A release counts as for etcd-lock-rpc."
 	return all
 }

@@ -53,7 +53,8 @@ const peerPort = "peer"
 // node is a member. Its time-outs are some tenths of the defaults.
 func node(i, of int) cluster.Recipe {
 	r := cluster.Recipe{
-		Name: nodeName(i), Role: history.RoleFollower, Data: true, Binary: "etcd", Package: "etcd-server", Version: []string{"--version"}, Image: "etcd",
+		Name: nodeName(i), Role: history.RoleFollower, Data: true, Binary: "etcd", Package: "etcd-server",
+		Version: []string{"--version"}, Image: "etcd",
 		Args:  []string{"--config-file", configFile},
 		Ready: answers, Admin: newAdmin, Refusal: refusal, Protocols: []string{"h2"},
 		Embedded: serve, EmbeddedVersion: "etcd " + version.Version + ", embedded",

@@ -70,7 +70,8 @@ func (t txn) try(ctx context.Context, req backends.Request) (backends.Lease, int
 		defer t.done(s)
 		ctx, cancel := context.WithTimeout(ctx, t.c.env.Timeout)
 		defer cancel()
-		del, err := s.Client().Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(key), "=", info.Token)).Then(clientv3.OpDelete(key)).Commit()
+		del, err := s.Client().Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(key), "=", info.Token)).Then(
+			clientv3.OpDelete(key)).Commit()
 		if err != nil {
 			return outcome(err)
 		}

@@ -67,7 +67,10 @@ func (a admin) Leads(ctx context.Context) (bool, int64, error) {
 // Move has the leader of the locks' stream step down in favour of another member, or, before 2.11, of any other.
 func (a admin) Move(ctx context.Context, to string) error {
 	var heir string
-	if err := as(ctx, lockUser, to, func(_ context.Context, nc *natsgo.Conn) error { heir = nc.ConnectedServerName(); return nil }); err != nil {
+	if err := as(ctx, lockUser, to, func(_ context.Context, nc *natsgo.Conn) error {
+		heir = nc.ConnectedServerName()
+		return nil
+	}); err != nil {
 		return err
 	}
 	return as(ctx, lockUser, a.addr(), func(ctx context.Context, nc *natsgo.Conn) error {

@@ -12,7 +12,8 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 )
 
-// metaGroup is the group of servers that decides about streams; each stream has one of its own, whose name begins with streamGroup.
+// metaGroup is the group of servers that decides about streams; each stream has one of its own, whose name begins with
+// streamGroup.
 const (
 	metaGroup   = "_meta_"
 	streamGroup = "S-"
@@ -97,8 +98,8 @@ func listedGroups(ctx context.Context, nc *natsgo.Conn) (map[string]group, error
 	return groups, nil
 }
 
-// as is the group as the server of that name sees it. Of two that call themselves its leader the one is right whose followers answer:
-// the shorter ago a majority was heard, the higher is what stands for the term.
+// as is the group as the server of that name sees it. Of two that call themselves its leader the one is right whose followers
+// answer: the shorter ago a majority was heard, the higher is what stands for the term.
 func (l listed) as(server string) group {
 	switch {
 	case l.Leader != server:

@@ -17,10 +17,14 @@ func TestListed(t *testing.T) {
 	}
 	for text, want := range map[string]group{
 		`{"leader": "nats-2", "replicas": [{"active": 1000}, {"active": 0}]}`: {Leader: "nats-2"},
-		`{"leader": "nats-2"}`:                               {Leader: "nats-2"}, // of the servers' own group a follower lists no others
+		// of the servers' own group a follower lists no others
+		`{"leader": "nats-2"}`:                               {Leader: "nats-2"},
 		`{"leader": "nats-1"}`:                               {},
 		`{"replicas": [{"active": 1000}, {"active": 2000}]}`: {},
-		`{"leader": "nats-1", "replicas": [{"active": 5000000000}, {"active": 9000}]}`: {State: stateLeader, Leader: "nats-1", Term: -9},
+		`{"leader": "nats-1", "replicas": [{"active": 5000000000}, {"active": 9000}]}`: {
+			State: stateLeader, Leader: "nats-1",
+			Term: -9,
+		},
 	} {
 		if got := as(text); got != want {
 			t.Errorf("%s is %+v, want %+v", text, got, want)

@@ -22,14 +22,17 @@ import (
 // Specs are the locks on NATS for the catalogue.
 func Specs() []backends.Spec {
 	return []backends.Spec{{
-		Name: "nats-kv", Doc: "a key in a NATS KV bucket (nats.go v1.55.0): Create, and Delete with the revision, which is the fencing token; keys live for one ttl",
+		Name: "nats-kv", Doc: "a key in a NATS KV bucket (nats.go v1.55.0): Create, and Delete with the revision, which is the " +
+			"fencing token; keys live for one ttl",
 		Library:    "github.com/nats-io/nats.go v1.55.0",
 		Signals:    []backends.Signal{{Kind: backends.SignalMethod, Name: "Get"}, {Kind: backends.SignalError, Name: "Update"}},
 		Calls:      []string{backends.CallExtend, backends.CallAsk, backends.CallToken},
 		Topologies: []string{Single, Three}, Ends: history.EndsLease, Tokens: true, Buffers: true, Open: open,
 		// The calls wait 5 s for an answer, and a client that was cut off waits 2 s before it dials again.
 		Recovery: 8 * time.Second,
-		Notes:    "The bucket defines the time to live. Waiting clients poll: watchers don't learn that a key expired. Requests of a client that is cut off are buffered and sent later, so a Create that returned an error may still take the lock. On three servers Get may read an old value.",
+		Notes: "The bucket defines the time to live. Waiting clients poll: watchers don't learn that a key expired. Requests of a " +
+			"client that is cut off are buffered and sent later, so a Create that returned an error may still take the lock. On three " +
+			"servers Get may read an old value.",
 	}}
 }
 
@@ -89,9 +92,13 @@ func (l *lock) connect(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket(l.env.Run), TTL: l.env.TTL, Replicas: len(l.env.Nodes)})
+	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket: bucket(l.env.Run), TTL: l.env.TTL,
+		Replicas: len(l.env.Nodes),
+	})
 	if err != nil {
-		return fmt.Errorf("%w: cannot create the NATS KV bucket for the locks: %w", backends.ErrNotSent, err) // no lock was asked for yet
+		// no lock was asked for yet
+		return fmt.Errorf("%w: cannot create the NATS KV bucket for the locks: %w", backends.ErrNotSent, err)
 	}
 	l.kv = kv
 	return nil

@@ -62,7 +62,8 @@ const maxStore = 64 << 20
 // node is a server.
 func node(i, of int) cluster.Recipe {
 	r := cluster.Recipe{
-		Name: nodeName(i), Data: true, Binary: "nats-server", Dirs: []string{"/usr/sbin"}, Package: "nats-server", Version: []string{"--version"},
+		Name: nodeName(i), Data: true, Binary: "nats-server", Dirs: []string{"/usr/sbin"}, Package: "nats-server",
+		Version:  []string{"--version"},
 		Args:     []string{"--config", configFile},
 		Requests: []string{"PUB", "HPUB"},
 		Embedded: serve, EmbeddedVersion: "nats-server " + server.VERSION + ", embedded",
@@ -70,7 +71,8 @@ func node(i, of int) cluster.Recipe {
 	lines := []string{
 		"server_name: " + nodeName(i), "host: \"{{.Host}}\"", "port: {{.Port}}",
 		fmt.Sprintf("jetstream { store_dir: jetstream, max_memory_store: %d, max_file_store: %d }", maxStore, maxStore),
-		fmt.Sprintf("accounts { %s { jetstream: enabled, users: [{user: %q, password: %q}] }, %s { users: [{user: %q, password: %q}] } }", lockAccount, lockUser, password, systemAccount, systemUser, password),
+		fmt.Sprintf("accounts { %s { jetstream: enabled, users: [{user: %q, password: %q}] }, %s { users: [{user: %q, password: "+
+			"%q}] } }", lockAccount, lockUser, password, systemAccount, systemUser, password),
 		"system_account: " + systemAccount, "no_auth_user: " + lockUser,
 	}
 	if of == 1 {
@@ -87,9 +89,11 @@ func node(i, of int) cluster.Recipe {
 				routes = append(routes, fmt.Sprintf("\"nats-route://{{.PeerHost}}:{{.PeerPort %q %q}}\"", nodeName(n), routePort))
 			}
 		}
-		// Clients are not told of members that they were not given. Without a pool a pair of members has one connection, of every release;
+		// Clients are not told of members that they were not given. Without a pool a pair of members has one connection, of every
+		// release;
 		// 2.9 knows no pool_size, and accepts it as a variable that is used: connect_retries below 0 are as many as 0, the default.
-		lines = append(lines, fmt.Sprintf("cluster { name: lockstorm, host: \"{{.Host}}\", port: {{.PortNamed %q}}, advertise: \"{{.PeerHost}}:{{.PeerPort %q %q}}\", no_advertise: true, pool_size: -1, connect_retries: $pool_size, routes: [%s] }",
+		lines = append(lines, fmt.Sprintf("cluster { name: lockstorm, host: \"{{.Host}}\", port: {{.PortNamed %q}}, advertise: "+
+			"\"{{.PeerHost}}:{{.PeerPort %q %q}}\", no_advertise: true, pool_size: -1, connect_retries: $pool_size, routes: [%s] }",
 			routePort, nodeName(i), routePort, strings.Join(routes, ", ")))
 	}
 	r.Fresh = map[string]string{configFile: strings.Join(lines, "\n") + "\n"}

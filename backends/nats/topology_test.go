@@ -101,7 +101,8 @@ func TestMove(t *testing.T) {
 	both(t, Three, func(b *ensembletest.Bench) {
 		b.Whole()
 		addr := b.Cluster.Servers()[0].Addr()
-		b.Await("a bucket on three servers", func() bool { // the leader gives no replica to a server before it knows how much that one has
+		// the leader gives no replica to a server before it knows how much that one has
+		b.Await("a bucket on three servers", func() bool {
 			return withBucket(b.Ctx, addr, 3, func(jetstream.KeyValue) error { return nil }) == nil
 		})
 		b.Await("a server reports the stream", func() bool {

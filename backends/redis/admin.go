@@ -122,7 +122,8 @@ func (a store) InSync(ctx context.Context, replicas int) (ok bool, text string, 
 		}
 		info, err := c.Info(ctx, "replication").Result()
 		ok = have >= int64(replicas) && strings.Count(info, "state=online") >= replicas
-		text = fmt.Sprintf("%d of %d replicas have received all of the master's writes up to offset %s", have, replicas, infoField(info, "master_repl_offset"))
+		text = fmt.Sprintf("%d of %d replicas have received all of the master's writes up to offset %s", have, replicas,
+			infoField(info, "master_repl_offset"))
 		return err
 	})
 	return ok, text, err

@@ -25,7 +25,10 @@ const (
 )
 
 // policies are those by which a lock can be evicted.
-var policies = []string{"volatile-ttl", "volatile-lru", "volatile-lfu", "volatile-random", "allkeys-lru", "allkeys-lfu", "allkeys-random"}
+var policies = []string{
+	"volatile-ttl", "volatile-lru", "volatile-lfu", "volatile-random", "allkeys-lru", "allkeys-lfu",
+	"allkeys-random",
+}
 
 // Evict sets a limit just above what is in use and writes until the keys are gone.
 func (a store) Evict(ctx context.Context, policy string, keys []string) (text string, err error) {
@@ -50,7 +53,8 @@ func (a store) Evict(ctx context.Context, policy string, keys []string) (text st
 		if err != nil {
 			return fmt.Errorf("%s: %w", policy, err)
 		}
-		text = fmt.Sprintf("the policy %s evicted %s after lockstorm had written %d other keys of %d kB each (maxmemory %d kB)", policy, strings.Join(keys, ", "), written, fillSize>>10, limit>>10)
+		text = fmt.Sprintf("the policy %s evicted %s after lockstorm had written %d other keys of %d kB each (maxmemory %d kB)", policy,
+			strings.Join(keys, ", "), written, fillSize>>10, limit>>10)
 		return sawAll(ctx, evictions, keys)
 	})
 	return text, err
@@ -105,7 +109,8 @@ func fill(ctx context.Context, c *goredis.Client, keys []string) (int, error) {
 			return i + 1, nil
 		}
 	}
-	return fillMax, fmt.Errorf("the server did not evict %s, although lockstorm had written %d other keys of %d kB each", strings.Join(keys, ", "), fillMax, fillSize>>10)
+	return fillMax, fmt.Errorf("the server did not evict %s, although lockstorm had written %d other keys of %d kB each",
+		strings.Join(keys, ", "), fillMax, fillSize>>10)
 }
 
 // MakeRoom takes the limit and the filling away.

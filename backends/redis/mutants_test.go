@@ -51,7 +51,8 @@ func TestRedlockMutants(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			// Whom a fault hits is not repeated by a seed, least of all on a busy host: one of six shows the bug.
-			if !slices.ContainsFunc([]uint64{5, 6, 7, 8, 9, 10}, func(seed uint64) bool { return defect(t, name, fault, long[name], seed) }) {
+			if !slices.ContainsFunc([]uint64{5, 6, 7, 8, 9, 10},
+				func(seed uint64) bool { return defect(t, name, fault, long[name], seed) }) {
 				t.Errorf("%s survives %s", name, fault)
 			}
 			real := good[name]

@@ -274,6 +274,7 @@ func (l *redlockLease) majority(answers []answer) error {
 	case tally(answers, no) >= l.r.quorum:
 		return backends.ErrNotHeld
 	default:
-		return fmt.Errorf("no majority of the %d nodes agrees: %d confirmed the request, %d refused the request", len(answers), tally(answers, yes), tally(answers, no))
+		return fmt.Errorf("no majority of the %d nodes agrees: %d confirmed the request, %d refused the request", len(answers),
+			tally(answers, yes), tally(answers, no))
 	}
 }

@@ -73,7 +73,9 @@ func takeWait(ctx context.Context, l *lock, req backends.Request) (backends.Leas
 		relErr = nil // the server that had set it says that it is gone
 	}
 	if relErr != nil { // or another server was asked: a fail-over may lie in between
-		return nil, unknown(fmt.Errorf("no replica confirmed the lock's key, and the client could not delete the key, so the lock may be held: %w", relErr))
+		return nil, unknown(fmt.Errorf("no replica confirmed the lock's key, and the client could not delete the key, so the lock "+
+			"may be held: %w", relErr))
 	}
-	return nil, fmt.Errorf("the client did not get the lock: no replica confirmed the lock's key within %v, so the client deleted the key (lockstorm treats this outcome like the error \"%w\")", limit, backends.ErrBusy)
+	return nil, fmt.Errorf("the client did not get the lock: no replica confirmed the lock's key within %v, so the client deleted "+
+		"the key (lockstorm treats this outcome like the error \"%w\")", limit, backends.ErrBusy)
 }

@@ -47,13 +47,18 @@ func sentinelSpecs() []backends.Spec {
 	topologies := withAOF(Sentinel)
 	return []backends.Spec{
 		{
-			Name: "redis-sentinel", Doc: "redis-lua on the master that Sentinel names; replication is asynchronous, so a fail-over may lose the lock",
-			Notes:      "The loss can only be proven if the lease still runs when the fail-over (about 2 s) ends: hence the default ttl of 3s. In a split brain both masters can grant once the last holder's key has expired. Some go-redis clients miss the switch and use the old master until Sentinel makes it a replica.",
+			Name: "redis-sentinel", Doc: "redis-lua on the master that Sentinel names; replication is asynchronous, so a fail-over may " +
+				"lose the lock",
+			Notes: "The loss can only be proven if the lease still runs when the fail-over (about 2 s) ends: hence the default ttl " +
+				"of 3s. In a split brain both masters can grant once the last holder's key has expired. Some go-redis clients miss the " +
+				"switch and use the old master until Sentinel makes it a replica.",
 			Topologies: topologies, Open: opener(takePX(releaseLua)),
 		},
 		{
-			Name: "redis-sentinel-wait", Doc: "redis-sentinel with WAIT: a client keeps the lock only if a replica confirms the key, else it deletes it",
-			Notes:      "WAIT doesn't say that this replica will be promoted; a confirmed lock survives because Sentinel promotes the one with the highest offset. It waits a tenth of the ttl; while replication is cut, nobody is granted the lock.",
+			Name: "redis-sentinel-wait", Doc: "redis-sentinel with WAIT: a client keeps the lock only if a replica confirms the key, " +
+				"else it deletes it",
+			Notes: "WAIT doesn't say that this replica will be promoted; a confirmed lock survives because Sentinel promotes the " +
+				"one with the highest offset. It waits a tenth of the ttl; while replication is cut, nobody is granted the lock.",
 			Topologies: topologies, Open: opener(takeWait),
 		},
 	}
@@ -64,8 +69,12 @@ func redlockSpecs() []backends.Spec {
 	topologies := withAOF(Five)
 	return []backends.Spec{
 		{
-			Name: "redlock", Doc: "Redlock as published: SET NX PX on a majority of five masters; valid for the ttl less the time to acquire and a reserve for clock drift",
-			Notes:      "Safe while a minority of nodes is dead, not against pauses of clients, clock jumps or nodes that restart empty. A grant by all five nodes survives two clock jumps, by four one, by three none; with five competing clients some come from three or four, and from three whenever two nodes are away. `clock-jump` acts only after a grant by all five; `grant=` changes that. Of three granting nodes one that restarts empty is enough for a second grant.",
+			Name: "redlock", Doc: "Redlock as published: SET NX PX on a majority of five masters; valid for the ttl less the time to " +
+				"acquire and a reserve for clock drift",
+			Notes: "Safe while a minority of nodes is dead, not against pauses of clients, clock jumps or nodes that restart " +
+				"empty. A grant by all five nodes survives two clock jumps, by four one, by three none; with five competing clients some " +
+				"come from three or four, and from three whenever two nodes are away. `clock-jump` acts only after a grant by all five; " +
+				"`grant=` changes that. Of three granting nodes one that restarts empty is enough for a second grant.",
 			Topologies: topologies, Voters: true, Open: openRedlock(),
 		},
 		{
@@ -74,8 +83,12 @@ func redlockSpecs() []backends.Spec {
 			Topologies: topologies, Voters: true, Renews: true, Open: openRedlock(func(r *redlock) { r.renews = true }),
 		},
 		{
-			Name: "redlock-delayed", Doc: "redlock with delayed restarts: no request for a lock to a node that started less than one ttl ago",
-			Notes:      "Clients, not nodes, implement the delay: they read the uptime (INFO server, whole seconds) before each request, and mistrust a node for one ttl and up to two seconds more. It isn't asked for locks, but is sent releases; if it says that the key doesn't exist, that is ignored. All nodes have just started when a run begins, so nobody is granted the lock for as long. A clock that jumps forward makes a node look older.",
+			Name: "redlock-delayed", Doc: "redlock with delayed restarts: no request for a lock to a node that started less than one " +
+				"ttl ago",
+			Notes: "Clients, not nodes, implement the delay: they read the uptime (INFO server, whole seconds) before each " +
+				"request, and mistrust a node for one ttl and up to two seconds more. It isn't asked for locks, but is sent releases; if " +
+				"it says that the key doesn't exist, that is ignored. All nodes have just started when a run begins, so nobody is granted " +
+				"the lock for as long. A clock that jumps forward makes a node look older.",
 			Topologies: topologies, Voters: true, Open: openRedlock(func(r *redlock) { r.quarantine = true }),
 			Recovery:   2 * time.Second, // uptimes come in whole seconds
 			RealServer: "this lock reads the uptime of its Redis server, which lockstorm's embedded server does not report",
@@ -92,7 +105,8 @@ func singleSpecs() []backends.Spec {
 			Topologies: topologies, Ends: history.EndsNever, Open: opener(takeSetnx),
 		},
 		{
-			Name: "redis-setnx-expire", Doc: "SETNX, then EXPIRE as a second command: a client that dies in between blocks everyone for ever",
+			Name: "redis-setnx-expire", Doc: "SETNX, then EXPIRE as a second command: a client that dies in between blocks everyone " +
+				"for ever",
 			Topologies: topologies, Open: opener(takeSetnxExpire),
 			Points: []backends.Point{{Name: pointSetnxExpire, Doc: "the key has no time to live yet"}},
 		},
@@ -116,7 +130,8 @@ func singleSpecs() []backends.Spec {
 		},
 		{
 			Name: "redis-fenced", Doc: "redis-lua whose script also takes a fencing token from a counter (INCR)",
-			Notes:      "A server that loses its memory loses the counter too: the next tokens are equal to earlier ones, or smaller. A fence that accepts equal tokens (`--workload counter:fence=at-least`) can't tell two clients with the same token apart.",
+			Notes: "A server that loses its memory loses the counter too: the next tokens are equal to earlier ones, or smaller. A " +
+				"fence that accepts equal tokens (`--workload counter:fence=at-least`) can't tell two clients with the same token apart.",
 			Topologies: topologies, Tokens: true, Open: opener(takeFenced),
 		},
 	}

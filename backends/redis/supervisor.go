@@ -123,7 +123,8 @@ func keepsTime(ctx context.Context, name, addr string) error {
 	if err := debug(ctx, addr, "TILT-PERIOD", 1); err != nil && !errors.As(err, &reply) {
 		return err
 	}
-	return fmt.Errorf("the Sentinel %s does not watch the master at the moment: it is in TILT mode, because its process had stopped or its clock had jumped", name)
+	return fmt.Errorf("the Sentinel %s does not watch the master at the moment: it is in TILT mode, because its process had "+
+		"stopped or its clock had jumped", name)
 }
 
 // letGo has a Sentinel replace a master that is down from now on.
@@ -144,7 +145,8 @@ func seesAll(ctx context.Context, name, addr string) error {
 		return err
 	}
 	if m["flags"] != "master" || m["num-slaves"] != "2" || m["num-other-sentinels"] != strconv.Itoa(sentinels-1) {
-		return fmt.Errorf("%s reports a master with the flags %s (expected: only the flag master), number of replicas: %s (expected: 2), number of other Sentinels: %s (expected: 2)", name, m["flags"], m["num-slaves"], m["num-other-sentinels"])
+		return fmt.Errorf("%s reports a master with the flags %s (expected: only the flag master), number of replicas: %s (expected: "+
+			"2), number of other Sentinels: %s (expected: 2)", name, m["flags"], m["num-slaves"], m["num-other-sentinels"])
 	}
 	others, err := c.Sentinels(ctx, MasterName).Result()
 	if err != nil {
@@ -161,7 +163,8 @@ func seesAll(ctx context.Context, name, addr string) error {
 	}
 	for _, r := range replicas {
 		if r["flags"] != "slave" || r["master-link-status"] != "ok" {
-			return fmt.Errorf("%s reports that a replica has the flags %s and the link status %s (expected: only the flag slave, and the link status ok)", name, r["flags"], r["master-link-status"])
+			return fmt.Errorf("%s reports that a replica has the flags %s and the link status %s (expected: only the flag slave, and "+
+				"the link status ok)", name, r["flags"], r["master-link-status"])
 		}
 	}
 	return nil

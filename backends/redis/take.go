@@ -70,7 +70,8 @@ return 0`)
 // takeFenced is SET NX PX with a fencing token from the same server and script.
 func takeFenced(ctx context.Context, l *lock, req backends.Request) (backends.Lease, error) {
 	sent := l.env.Now()
-	token, err := l.eval(ctx, fencedScript, backends.ErrBusy, []string{l.key(req.Lock), l.counterKey(req.Lock)}, req.Owner, req.TTL.Milliseconds())
+	token, err := l.eval(ctx, fencedScript, backends.ErrBusy, []string{l.key(req.Lock), l.counterKey(req.Lock)}, req.Owner,
+		req.TTL.Milliseconds())
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +82,9 @@ func takeFenced(ctx context.Context, l *lock, req backends.Request) (backends.Le
 
 // eval runs a script of an owner by its hash, and sends its text when the server does not know
 // it. A script that answers 0 refuses.
-func (l *lock) eval(ctx context.Context, s *goredis.Script, refusal error, keys []string, owner string, args ...any) (n int64, err error) {
+func (l *lock) eval(ctx context.Context, s *goredis.Script, refusal error, keys []string, owner string, args ...any) (n int64,
+	err error,
+) {
 	err = l.ask(owner, refusal, func() error {
 		if n, err = s.Run(ctx, l.client, keys, append([]any{owner}, args...)...).Int64(); err == nil && n == 0 {
 			err = errZero

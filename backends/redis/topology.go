@@ -115,7 +115,8 @@ func node(name, config string, args ...string) cluster.Recipe {
 // hint tells of the one setting that old servers do not know.
 func hint(said string) string {
 	if strings.Contains(said, "bind-source-addr") {
-		return "Redis before version 7 cannot set the source address of its connections to other servers: use --provider container --network bridge, which gives each server an address of its own"
+		return "Redis before version 7 cannot set the source address of its connections to other servers: use --provider container " +
+			"--network bridge, which gives each server an address of its own"
 	}
 	return ""
 }
@@ -151,7 +152,8 @@ func replicated(p persistence, n int) []cluster.Recipe {
 }
 
 func announce(prefix, name string) string {
-	return fmt.Sprintf("{{if not .OwnAddress}}bind-source-addr {{.Source}}\n{{end}}%[1]sannounce-ip {{.PeerHost}}\n%[1]sannounce-port {{.PortOf %[2]q}}\n", prefix, name)
+	return fmt.Sprintf("{{if not .OwnAddress}}bind-source-addr {{.Source}}\n{{end}}%[1]sannounce-ip "+
+		"{{.PeerHost}}\n%[1]sannounce-port {{.PortOf %[2]q}}\n", prefix, name)
 }
 
 // sentinelNode is told of all others at once: by itself it learns of the replicas only

@@ -27,7 +27,8 @@ func TestConfigByAddress(t *testing.T) {
 					t.Errorf("%s of %s, own address %v: open to others: %v", r.Name, top.Name, own, got)
 				}
 			}
-			if said := r.Hint("*** FATAL CONFIG FILE ERROR ***\n>>> 'bind-source-addr 127.0.0.11'\nBad directive"); !strings.Contains(said, "--network bridge") {
+			if said := r.Hint("*** FATAL CONFIG FILE ERROR ***\n>>> 'bind-source-addr 127.0.0.11'\nBad directive"); !strings.Contains(said,
+				"--network bridge") {
 				t.Errorf("%s: the hint is %q", r.Name, said)
 			}
 			if said := r.Hint("Address already in use"); said != "" {

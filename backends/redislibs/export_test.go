@@ -31,8 +31,10 @@ const (
 )
 
 var (
-	miniExtend  = goredis.NewScript(`if redis.call("GET",KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE",KEYS[1],ARGV[2]) end return 0`)
-	miniRevive  = goredis.NewScript(`if redis.call("GET",KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE",KEYS[1],ARGV[2]) elseif redis.call("SET",KEYS[1],ARGV[1],"NX","PX",ARGV[2]) then return 1 end return 0`)
+	miniExtend = goredis.NewScript(
+		`if redis.call("GET",KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE",KEYS[1],ARGV[2]) end return 0`)
+	miniRevive = goredis.NewScript(
+		`if redis.call("GET",KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE",KEYS[1],ARGV[2]) elseif redis.call("SET",KEYS[1],ARGV[1],"NX","PX",ARGV[2]) then return 1 end return 0`)
 	miniRelease = goredis.NewScript(`if redis.call("GET",KEYS[1]) == ARGV[1] then return redis.call("DEL",KEYS[1]) end return 0`)
 	miniObtain  = goredis.NewScript(`if redis.call("SET",KEYS[1],ARGV[1],"NX","PX",ARGV[2]) then return 1 end
 local held = redis.call("GET",KEYS[1])
@@ -43,7 +45,9 @@ return 0`)
 var errMiniTaken = errors.New("mini: taken")
 
 // obtain takes the lock. renewing is asked before each extension and told of its outcome.
-func (m *mini) obtain(ctx context.Context, key, token string, ttl time.Duration, renewing func() func(error)) (held context.Context, stop func(), err error) {
+func (m *mini) obtain(ctx context.Context, key, token string, ttl time.Duration,
+	renewing func() func(error),
+) (held context.Context, stop func(), err error) {
 	ok := false
 	start := time.Now()
 	if m.bug == prefixes {
@@ -75,7 +79,9 @@ func (m *mini) obtain(ctx context.Context, key, token string, ttl time.Duration,
 
 // extend prolongs the lock every third of its time to live, and tells in time where nothing is
 // heard: the timer runs beside the request.
-func (m *mini) extend(ctx context.Context, key, token string, ttl time.Duration, end time.Time, lose func(), renewing func() func(error)) {
+func (m *mini) extend(ctx context.Context, key, token string, ttl time.Duration, end time.Time, lose func(),
+	renewing func() func(error),
+) {
 	script := miniExtend
 	if m.bug == revives {
 		script = miniRevive
@@ -133,12 +139,16 @@ func Minis() []backends.Spec {
 			name += "-" + bug
 		}
 		out = append(out, backends.Spec{
-			Name: name, Doc: "a library of this test", Library: "mini", Topologies: []string{redis.Single, redis.Single + redis.AOF}, Ends: history.EndsLease,
+			Name: name, Doc: "a library of this test", Library: "mini", Topologies: []string{redis.Single, redis.Single + redis.AOF},
+			Ends:   history.EndsLease,
 			Renews: true, Keys: redis.Keys, Recovery: goredisRecovery, Calls: []string{backends.CallToken},
 			Signals: []backends.Signal{{Kind: backends.SignalContext, Name: "the context of obtain"}},
 			Open: func(_ context.Context, env backends.Env) (backends.Locker, error) {
 				t := tap.New(env.Now)
-				o := &goredis.Options{Addr: env.Nodes[0].Name, Dialer: redis.Dialer(env, env.Nodes[0].Name, t), MaxRetries: -1, ReadTimeout: env.TTL}
+				o := &goredis.Options{
+					Addr: env.Nodes[0].Name, Dialer: redis.Dialer(env, env.Nodes[0].Name, t), MaxRetries: -1,
+					ReadTimeout: env.TTL,
+				}
 				if bug == retries {
 					o.MaxRetries = 3
 				}
@@ -169,7 +179,10 @@ func (l *miniLock) TryAcquire(ctx context.Context, req backends.Request) (backen
 		return nil, trail.Certain(err, backends.ErrBusy, nil)
 	}
 	lease.stop = stop
-	lease.info = backends.Info{Owner: req.Owner, Lease: req.LeaseName(), Sent: sent, TTL: req.TTL, Deadline: sent + req.TTL.Nanoseconds()}
+	lease.info = backends.Info{
+		Owner: req.Owner, Lease: req.LeaseName(), Sent: sent, TTL: req.TTL,
+		Deadline: sent + req.TTL.Nanoseconds(),
+	}
 	context.AfterFunc(held, func() { req.Hooks.Lost(req.LeaseName(), "the library cancelled the context of the lock") })
 	return lease, nil
 }

@@ -59,9 +59,15 @@ func TestMutants(t *testing.T) {
 		{"ignores-lost", "--nemesis client-pause:at=acquired,for=1.5ttl --workload counter:hold=2.5ttl --time 5s", lin, ""},
 		// It takes a lock again that others had in between: where the other one holds it again when the
 		// pause ends, nothing is taken, so there are several pauses.
-		{"revives", "--clients 2 --nemesis client-pause:at=acquired,for=3ttl --workload counter:hold=0.5ttl,think=3ttl --time 24s", lin, "revived-lease"},
+		{
+			"revives", "--clients 2 --nemesis client-pause:at=acquired,for=3ttl --workload counter:hold=0.5ttl,think=3ttl --time 24s", lin,
+			"revived-lease",
+		},
 		{"prefixes", "--workload counter:token=prefix --time 2s", mutex, "overlap"},
-		{"tells-late", "--nemesis partition-client:mode=blackhole,at=acquired,for=3ttl --workload counter:hold=2.5ttl --time 9s", mutex, "late-notice"},
+		{
+			"tells-late", "--nemesis partition-client:mode=blackhole,at=acquired,for=3ttl --workload counter:hold=2.5ttl --time 9s", mutex,
+			"late-notice",
+		},
 		// The answer that is lost may be that of a greeting: there are several faults.
 		{"retries", "--nemesis lost-reply:at=before-acquire --time 16s", checker.Liveness, "orphan"},
 	} {
@@ -69,7 +75,10 @@ func TestMutants(t *testing.T) {
 			t.Parallel()
 			want := suite.Expectation{Rules: map[string][]string{c.check: {c.rule}}}
 			if c.rule == "" {
-				want = suite.Expectation{Verdicts: map[string]checker.Verdict{c.check: checker.Fail}, Classes: map[string]checker.Class{c.check: checker.Defect}}
+				want = suite.Expectation{
+					Verdicts: map[string]checker.Verdict{c.check: checker.Fail},
+					Classes:  map[string]checker.Class{c.check: checker.Defect},
+				}
 			}
 			for _, seed := range seeds { // the fault hits by chance: on a busy host it may take more than one run
 				lockstormtest.Run(t, catalogue(), "--backend mini-"+c.bug+" "+c.run, want, lockstormtest.FirstOf(seed, seed+1000, seed+2000))

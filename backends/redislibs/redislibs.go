@@ -31,15 +31,19 @@ func Specs() []backends.Spec {
 			Library: "github.com/go-redsync/redsync/v4 v4.18.1", Params: redsyncParams, With: withRedsync,
 			Signals: []backends.Signal{{Kind: backends.SignalMethod, Name: "Until"}, {Kind: backends.SignalError, Name: "Extend"}},
 			Calls:   []string{backends.CallExtend, backends.CallAsk, backends.CallToken, backends.CallReuse},
-			Notes:   "It doesn't extend by itself: `--workload counter:extend=background` does, as its users do. Which nodes granted is seen on its connections. It asks all nodes at once and waits for all answers, with `fail-fast=yes` for a majority of equal ones. go-redis ignores its deadline for a node: a silent one costs 4 attempts of 5 s each.",
-			Voters:  true, Topologies: five, Ends: history.EndsLease, Keys: redis.Keys, Open: openRedsync, Recovery: goredisRecovery,
+			Notes: "It doesn't extend by itself: `--workload counter:extend=background` does, as its users do. Which nodes granted is " +
+				"seen on its connections. It asks all nodes at once and waits for all answers, with `fail-fast=yes` for a majority of " +
+				"equal ones. go-redis ignores its deadline for a node: a silent one costs 4 attempts of 5 s each.",
+			Voters: true, Topologies: five, Ends: history.EndsLease, Keys: redis.Keys, Open: openRedsync, Recovery: goredisRecovery,
 		},
 		{
 			Name: "redislock", Doc: "the library bsm/redislock v0.9.4: SET NX PX in a script; release by compare-and-delete",
 			Library: "github.com/bsm/redislock v0.9.4", Params: redislockParams, With: withRedislock,
-			Signals:    []backends.Signal{{Kind: backends.SignalMethod, Name: "TTL"}, {Kind: backends.SignalError, Name: "Refresh"}},
-			Calls:      []string{backends.CallExtend, backends.CallAsk, backends.CallToken},
-			Notes:      "TTL asks the server, which denies the lock after the end of the lease. Its token is the random value in the key, no fencing token. Obtain takes over a lock whose token begins with the caller's: a request that is sent twice succeeds, and tokens of your own must not begin with one another.",
+			Signals: []backends.Signal{{Kind: backends.SignalMethod, Name: "TTL"}, {Kind: backends.SignalError, Name: "Refresh"}},
+			Calls:   []string{backends.CallExtend, backends.CallAsk, backends.CallToken},
+			Notes: "TTL asks the server, which denies the lock after the end of the lease. Its token is the random value in the " +
+				"key, no fencing token. Obtain takes over a lock whose token begins with the caller's: a request that is sent twice " +
+				"succeeds, and tokens of your own must not begin with one another.",
 			Topologies: single(), Ends: history.EndsLease, Keys: redis.Keys, Open: openRedislock, Recovery: goredisRecovery,
 		},
 	}
@@ -47,7 +51,10 @@ func Specs() []backends.Spec {
 
 // single are the topologies of a lock on one server, or on the master of several.
 func single() []string {
-	return []string{redis.Single, redis.Single + redis.AOF, redis.Replica, redis.Replica + redis.AOF, redis.Sentinel, redis.Sentinel + redis.AOF}
+	return []string{
+		redis.Single, redis.Single + redis.AOF, redis.Replica, redis.Replica + redis.AOF, redis.Sentinel,
+		redis.Sentinel + redis.AOF,
+	}
 }
 
 // client is a go-redis client of a node with an address and nothing else, or of the master that Sentinels
@@ -55,7 +62,10 @@ func single() []string {
 func client(env backends.Env, node string, t *tap.Tap) *goredis.Client {
 	logging.Disable()
 	if sentinels := redis.Sentinels(env); len(sentinels) > 0 {
-		return goredis.NewFailoverClient(&goredis.FailoverOptions{MasterName: redis.MasterName, SentinelAddrs: sentinels, Dialer: redis.AnyDialer(env, t)})
+		return goredis.NewFailoverClient(&goredis.FailoverOptions{
+			MasterName: redis.MasterName, SentinelAddrs: sentinels,
+			Dialer: redis.AnyDialer(env, t),
+		})
 	}
 	return goredis.NewClient(&goredis.Options{Addr: node, Dialer: redis.Dialer(env, node, t)})
 }

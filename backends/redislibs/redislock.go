@@ -16,7 +16,8 @@ import (
 )
 
 var redislockParams = []catalog.Param{
-	{Name: "backoff", Default: "100ms", Doc: "LinearBackoff: time between two tries while Obtain waits; without waiting it tries once"},
+	{Name: "backoff", Default: "100ms", Doc: "LinearBackoff: time between two tries while Obtain waits; without waiting it " +
+		"tries once"},
 }
 
 func withRedislock(s backends.Spec, v catalog.Values) (backends.Spec, error) {
@@ -76,12 +77,16 @@ func (a *announced) NextBackoff() time.Duration {
 func (l *redislockLock) obtain(ctx context.Context, req backends.Request, retry redislock.RetryStrategy) (backends.Lease, error) {
 	trail := l.tap.Follow(req.Owner)
 	defer trail.End()
-	got, err := l.locker.Obtain(ctx, redis.Keys(l.env.Run, req.Lock)[0], req.TTL, &redislock.Options{Token: req.Owner, RetryStrategy: retry})
+	got, err := l.locker.Obtain(ctx, redis.Keys(l.env.Run, req.Lock)[0], req.TTL,
+		&redislock.Options{Token: req.Owner, RetryStrategy: retry})
 	if err != nil {
 		return nil, trail.Certain(err, backends.ErrBusy, l.of(req.Lock))
 	}
 	sent := trail.Granted(l.of(req.Lock))
-	info := backends.Info{Owner: got.Token(), Lease: req.LeaseName(), Sent: sent, TTL: req.TTL, Deadline: sent + req.TTL.Nanoseconds()}
+	info := backends.Info{
+		Owner: got.Token(), Lease: req.LeaseName(), Sent: sent, TTL: req.TTL,
+		Deadline: sent + req.TTL.Nanoseconds(),
+	}
 	return &redislockLease{l: l, lock: got, info: info}, nil
 }
 

@@ -106,7 +106,9 @@ func (l *redsyncLock) TryAcquire(ctx context.Context, req backends.Request) (bac
 	return l.lock(context.WithoutCancel(ctx), req, (*redsync.Mutex).TryLockContext)
 }
 
-func (l *redsyncLock) lock(ctx context.Context, req backends.Request, lock func(*redsync.Mutex, context.Context) error) (backends.Lease, error) {
+func (l *redsyncLock) lock(ctx context.Context, req backends.Request,
+	lock func(*redsync.Mutex, context.Context) error,
+) (backends.Lease, error) {
 	m := l.mutex(ctx, req)
 	word := req.Owner
 	if req.Reuse { // its value is not known before

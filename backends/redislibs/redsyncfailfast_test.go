@@ -85,15 +85,16 @@ func TestRedsyncFailFastDeletesWhatALaterTryTook(t *testing.T) {
 				close(slow.deliver) // every node is waited for
 			}
 			// The nodes have half of the ttl: a busy host is no reason to give one up.
-			mine := mutex(ours, redsync.WithFailFast(failFast), redsync.WithTimeoutFactor(0.5), redsync.WithTries(2), redsync.WithRetryDelayFunc(func(int) time.Duration {
-				slow.onWay.Wait() // both deletions of the first try
-				slow.scripts.Store(false)
-				must(holder.Unlock())
-				for _, s := range servers[1:3] { // another one has just asked these two, and will give up
-					must(true, s.Set(name, "another"))
-				}
-				return time.Millisecond
-			}))
+			mine := mutex(ours, redsync.WithFailFast(failFast), redsync.WithTimeoutFactor(0.5), redsync.WithTries(2),
+				redsync.WithRetryDelayFunc(func(int) time.Duration {
+					slow.onWay.Wait() // both deletions of the first try
+					slow.scripts.Store(false)
+					must(holder.Unlock())
+					for _, s := range servers[1:3] { // another one has just asked these two, and will give up
+						must(true, s.Set(name, "another"))
+					}
+					return time.Millisecond
+				}))
 			must(true, mine.Lock())
 			for _, s := range servers[1:3] {
 				s.Del(name)

@@ -21,7 +21,8 @@ var redsyncParams = []catalog.Param{
 	{Name: paramClient, Default: clientGoRedis, Doc: "go-redis or redigo, with its defaults (redigo has no timeout)"},
 	{Name: "tries", Default: "32", Doc: "WithTries: tries of one Lock"},
 	{Name: "drift-factor", Default: "0.01", Doc: "WithDriftFactor: share of the ttl reserved for clock drift"},
-	{Name: "timeout-factor", Default: "0.05", Doc: "WithTimeoutFactor: how long Lock waits for all nodes together, as a share of the ttl"},
+	{Name: "timeout-factor", Default: "0.05", Doc: "WithTimeoutFactor: how long Lock waits for all nodes together, as a share of " +
+		"the ttl"},
 	{Name: "setnx-extend", Default: "no", Doc: "WithSetNXOnExtend: an extension sets the key again where it has gone"},
 	{Name: "fail-fast", Default: "no", Doc: "WithFailFast: stops waiting at a majority of equal answers"},
 	{Name: "shuffle", Default: "no", Doc: "WithShufflePools: asks the nodes in random order"},

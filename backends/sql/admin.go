@@ -216,13 +216,15 @@ func (l leader) InSync(ctx context.Context, followers int) (bool, string, error)
 		return l.mariadbInSync(ctx, followers)
 	}
 	n64, err := l.number(ctx, "SELECT COUNT(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()")
-	return int(n64) >= followers, fmt.Sprintf("%d of %d replicas have replayed all of the write-ahead log (WAL)", n64, followers), err
+	return int(n64) >= followers, fmt.Sprintf("%d of %d replicas have replayed all of the write-ahead log (WAL)", n64, followers),
+		err
 }
 
 // mariadbInSync asks what the master has sent: it does not know what was applied, but a replica that
 // waits for more has read all.
 func (l leader) mariadbInSync(ctx context.Context, followers int) (bool, string, error) {
-	n, err := l.number(ctx, "SELECT COUNT(*) FROM information_schema.processlist WHERE command = 'Binlog Dump' AND state LIKE '%has sent all binlog%'")
+	n, err := l.number(ctx, "SELECT COUNT(*) FROM information_schema.processlist WHERE command = 'Binlog Dump' AND state LIKE "+
+		"'%has sent all binlog%'")
 	return int(n) >= followers, fmt.Sprintf("the master has sent all of its binary log to %d of %d replicas", n, followers), err
 }
 
@@ -234,7 +236,10 @@ func (l leader) Promote(ctx context.Context) error {
 	if err := l.drained(ctx); err != nil {
 		return err
 	}
-	for _, text := range []string{"STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL rpl_semi_sync_slave_enabled = 0", "SET GLOBAL read_only = 0"} {
+	for _, text := range []string{
+		"STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL rpl_semi_sync_slave_enabled = 0",
+		"SET GLOBAL read_only = 0",
+	} {
 		if _, err := l.exec(ctx, text); err != nil {
 			return fmt.Errorf("%s: %w", text, err)
 		}
@@ -259,7 +264,8 @@ func (l leader) promotePostgres(ctx context.Context) error {
 func (l leader) Secure(ctx context.Context) error {
 	statements := []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"}
 	if l.e == &mariadb {
-		statements = []string{"SET GLOBAL rpl_semi_sync_master_timeout = 3600000", "SET GLOBAL rpl_semi_sync_master_wait_point = 'AFTER_SYNC'", "SET GLOBAL rpl_semi_sync_master_enabled = 1"}
+		statements = []string{"SET GLOBAL rpl_semi_sync_master_timeout = 3600000", "SET GLOBAL rpl_semi_sync_master_wait_point = " +
+			"'AFTER_SYNC'", "SET GLOBAL rpl_semi_sync_master_enabled = 1"}
 	}
 	if l.r != synchronous {
 		return nil
@@ -276,7 +282,8 @@ func (l leader) Secure(ctx context.Context) error {
 func (l leader) drained(ctx context.Context) error {
 	for {
 		var waits int64
-		waits, err := l.number(ctx, "SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Slave has read all relay log%'")
+		waits, err := l.number(ctx, "SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Slave has read all "+
+			"relay log%'")
 		if err == nil && waits > 0 {
 			return nil
 		}

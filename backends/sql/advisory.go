@@ -53,7 +53,10 @@ func (a *advisory) lock(ctx context.Context, req backends.Request, wait bool) (b
 	if err != nil {
 		return nil, err
 	}
-	l := &advisoryLease{a: a, conn: conn, key: a.keyOf(req.Lock), req: req, info: backends.Info{Owner: req.Owner, Connection: a.connection()}}
+	l := &advisoryLease{
+		a: a, conn: conn, key: a.keyOf(req.Lock), req: req,
+		info: backends.Info{Owner: req.Owner, Connection: a.connection()},
+	}
 	if a.scope == scopeTransaction {
 		if _, err := a.exec(ctx, conn, "BEGIN"); err != nil {
 			return nil, fmt.Errorf("%w: %w", backends.ErrNotSent, err)

@@ -22,11 +22,13 @@ func behindBouncer() cluster.Topology {
 	db.Peering = cluster.Pairwise
 	return cluster.Topology{
 		Name: PostgresBouncer, Doc: "a server behind PgBouncer in transaction mode: a connection for one transaction at a time",
-		Nodes: []cluster.Recipe{bouncer(db.Name), db}, Recovery: 20 * time.Second, // PgBouncer tries again 15 s after a server refused it
+		// PgBouncer tries again 15 s after a server refused it
+		Nodes: []cluster.Recipe{bouncer(db.Name), db}, Recovery: 20 * time.Second,
 	}
 }
 
-// bouncer starts when the database serves. Its settings are the program's own, but for where it listens, the mode, and whom it lets in.
+// bouncer starts when the database serves. Its settings are the program's own, but for where it listens, the mode, and whom it
+// lets in.
 func bouncer(db string) cluster.Recipe {
 	return cluster.Recipe{
 		Name: bouncerNode, Role: RoleProxy, Stage: 1, Contained: true,
@@ -34,7 +36,8 @@ func bouncer(db string) cluster.Recipe {
 		Args: []string{"pgbouncer.ini"},
 		Fresh: map[string]string{"pgbouncer.ini": "[databases]\n" +
 			postgresDB + " = host={{.PeerHost}} port={{.PortOf \"" + db + "\"}} user=" + postgresUser + "\n" +
-			"[pgbouncer]\nlisten_addr = {{.Host}}\nlisten_port = {{.Port}}\nunix_socket_dir =\nauth_type = any\npool_mode = transaction\n"},
+			"[pgbouncer]\nlisten_addr = {{.Host}}\nlisten_port = {{.Port}}\nunix_socket_dir =\nauth_type = any\npool_mode = " +
+			"transaction\n"},
 		Refusal: postgresRefusal,
 		Ready:   func(ctx context.Context, addr string, pid int) error { return serves(ctx, &postgres, addr, pid) },
 	}

@@ -90,7 +90,10 @@ func ended(err error) bool {
 	if err == nil {
 		return false
 	}
-	for _, answer := range []error{errRefused, backends.ErrBusy, backends.ErrNotHeld, backends.ErrDeadlock, backends.ErrConflict, stdsql.ErrNoRows} {
+	for _, answer := range []error{
+		errRefused, backends.ErrBusy, backends.ErrNotHeld, backends.ErrDeadlock, backends.ErrConflict,
+		stdsql.ErrNoRows,
+	} {
 		if errors.Is(err, answer) {
 			return false
 		}

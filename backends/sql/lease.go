@@ -36,7 +36,10 @@ func (s *leases) TryAcquire(ctx context.Context, req backends.Request) (backends
 	if err := s.make(ctx, conn, tableLease, id); err != nil {
 		return nil, err
 	}
-	info := backends.Info{Owner: req.Owner, Lease: req.LeaseName(), Sent: s.env.Now(), TTL: req.TTL, HasToken: true, Connection: s.connection()}
+	info := backends.Info{
+		Owner: req.Owner, Lease: req.LeaseName(), Sent: s.env.Now(), TTL: req.TTL, HasToken: true,
+		Connection: s.connection(),
+	}
 	info.Deadline = info.Sent + req.TTL.Nanoseconds()
 	if info.Token, err = s.take(ctx, conn, id, req); err != nil {
 		return nil, err
@@ -52,7 +55,8 @@ func (s *leases) TryAcquire(ctx context.Context, req backends.Request) (backends
 
 // take is one statement, which gives the row its next token.
 func (s *leases) take(ctx context.Context, conn *stdsql.Conn, id string, req backends.Request) (token int64, err error) {
-	text := "UPDATE ls_lease SET owner = ?, expires = {clock} + ?, token = {counted on} WHERE id = ? AND expires <= {clock} {returning}"
+	text := "UPDATE ls_lease SET owner = ?, expires = {clock} + ?, token = {counted on} WHERE id = ? AND expires <= {clock} " +
+		"{returning}"
 	text, args := s.clock(text), []any{req.Owner, req.TTL.Microseconds(), id}
 	if s.e == &mariadb {
 		r, err := s.exec(ctx, conn, text, args...)

@@ -26,10 +26,12 @@ var mariadb = engine{
 		"returning":  "",
 	},
 	schema: []string{
-		"CREATE TABLE IF NOT EXISTS ls_data (id VARCHAR(190) PRIMARY KEY, value BIGINT NOT NULL, ledger BIGINT NOT NULL, version BIGINT NOT NULL, changed BIGINT NOT NULL) ENGINE=InnoDB",
+		"CREATE TABLE IF NOT EXISTS ls_data (id VARCHAR(190) PRIMARY KEY, value BIGINT NOT NULL, ledger BIGINT NOT NULL, version " +
+			"BIGINT NOT NULL, changed BIGINT NOT NULL) ENGINE=InnoDB",
 		"CREATE TABLE IF NOT EXISTS ls_keyless (id VARCHAR(190) NOT NULL, value BIGINT NOT NULL, ledger BIGINT NOT NULL) ENGINE=InnoDB",
 		"CREATE TABLE IF NOT EXISTS ls_lock (id VARCHAR(190) PRIMARY KEY, owner VARCHAR(190) NOT NULL) ENGINE=InnoDB",
-		"CREATE TABLE IF NOT EXISTS ls_lease (id VARCHAR(190) PRIMARY KEY, owner VARCHAR(190) NOT NULL, expires BIGINT NOT NULL, token BIGINT NOT NULL) ENGINE=InnoDB",
+		"CREATE TABLE IF NOT EXISTS ls_lease (id VARCHAR(190) PRIMARY KEY, owner VARCHAR(190) NOT NULL, expires BIGINT NOT NULL, " +
+			"token BIGINT NOT NULL) ENGINE=InnoDB",
 	},
 	settings: func(seconds int) []string {
 		return []string{fmt.Sprintf("SET SESSION innodb_lock_wait_timeout = %d", seconds)}

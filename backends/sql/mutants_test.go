@@ -41,21 +41,40 @@ func TestMutants(t *testing.T) {
 		bad               bool
 	}
 	for _, c := range []struct {
-		name, check, nemesis, workload, fencing string // where there is a fault, the next one must have been inside when the first wakes up
+		// where there is a fault, the next one must have been inside when the first wakes up
+		name, check, nemesis, workload, fencing string
 		mutant, real                            run
 	}{
 		// the longest come first
 		{
 			// The next one has read, and still stays, when the first wakes up and writes: a read that does not pass the fence lets it.
 			// A lease that is renewed every third is over 0.7 to 1 ttl after the pause began, and the next one stays 1.2 to 2.5.
-			"a fence that reads do not pass", checker.DataFenced, "client-pause:at=before-write,for=1.5ttl", "counter:hold=2.5ttl", history.FencingOn,
+			"a fence that reads do not pass", checker.DataFenced, "client-pause:at=before-write,for=1.5ttl", "counter:hold=2.5ttl",
+			history.FencingOn,
 			run{backend: "sql-lease-row", register: "postgres-read-open"},
 			run{backend: "sql-lease-row", register: "postgres"},
 		},
-		{"a release that frees whoever has it", checker.Ownership, "client-pause:at=before-release,for=0.8ttl", "counter:hold=0.9ttl", "", run{backend: "lease-robs"}, run{backend: "sql-lease-row"}},
-		{"a lease that is taken whoever has it", checker.MutualExclusion, "none", "", "", run{backend: "lease-steals"}, run{backend: "sql-lease-row"}},
-		{"tokens that do not grow", checker.FencingTokens, "none", "", "", run{backend: "lease-repeats"}, run{backend: "sql-lease-row"}},
-		{"an update whose rows are not counted", checker.DataPlain, "none", "", "", run{backend: "optimistic-deaf"}, run{backend: "sql-optimistic"}},
+		{
+			"a release that frees whoever has it", checker.Ownership, "client-pause:at=before-release,for=0.8ttl", "counter:hold=0.9ttl",
+			"",
+			run{backend: "lease-robs"},
+			run{backend: "sql-lease-row"},
+		},
+		{
+			"a lease that is taken whoever has it", checker.MutualExclusion, "none", "", "",
+			run{backend: "lease-steals"},
+			run{backend: "sql-lease-row"},
+		},
+		{
+			"tokens that do not grow", checker.FencingTokens, "none", "", "",
+			run{backend: "lease-repeats"},
+			run{backend: "sql-lease-row"},
+		},
+		{
+			"an update whose rows are not counted", checker.DataPlain, "none", "", "",
+			run{backend: "optimistic-deaf"},
+			run{backend: "sql-optimistic"},
+		},
 		{"a commit that is none", checker.DataPlain, "none", "", "", run{backend: "rows-forget"}, run{backend: "sql-for-update"}},
 	} {
 		c.mutant.bad = true

@@ -46,7 +46,10 @@ func (o *optimistic) TryAcquire(ctx context.Context, req backends.Request) (back
 	if err := o.make(nobody(ctx), conn, tableData, o.id(req.Lock)); err != nil {
 		return nil, err
 	}
-	o.last = &snapshot{o: o, id: o.id(req.Lock), info: backends.Info{Owner: req.Owner, Sent: o.env.Now(), Connection: o.connection()}}
+	o.last = &snapshot{o: o, id: o.id(req.Lock), info: backends.Info{
+		Owner: req.Owner, Sent: o.env.Now(),
+		Connection: o.connection(),
+	}}
 	return o.last, nil
 }
 
@@ -91,7 +94,8 @@ func (s *snapshot) Read(ctx context.Context, register string) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		err = s.o.row(ctx, conn, s.o.env.Timeout, []any{&s.seen.value, &s.seen.ledger, &s.seen.version, &s.seen.changed}, "SELECT value, ledger, version, changed FROM ls_data WHERE id = ?", s.id)
+		err = s.o.row(ctx, conn, s.o.env.Timeout, []any{&s.seen.value, &s.seen.ledger, &s.seen.version, &s.seen.changed},
+			"SELECT value, ledger, version, changed FROM ls_data WHERE id = ?", s.id)
 		if err != nil {
 			return 0, err
 		}
@@ -133,13 +137,17 @@ func (s *snapshot) Release(ctx context.Context) error {
 }
 
 func (s *snapshot) update(ctx context.Context, conn *stdsql.Conn) error {
-	seen := map[string]int64{byVersion: s.seen.version, byNoID: s.seen.version, byValue: s.seen.value, byTimestamp: s.seen.changed}[s.o.condition]
+	seen := map[string]int64{
+		byVersion: s.seen.version, byNoID: s.seen.version, byValue: s.seen.value,
+		byTimestamp: s.seen.changed,
+	}[s.o.condition]
 	args := []any{s.next.value, s.next.ledger, seen}
 	if s.o.condition != byNoID {
 		args = append(args, s.id)
 	}
 	stamp := fmt.Sprintf("{now} - {now} %% %d", max(s.o.resolution, 1))
-	n, err := s.o.changed(ctx, conn, "UPDATE ls_data SET value = ?, ledger = ?, version = version + 1, changed = "+stamp+" WHERE "+s.o.condition, args...)
+	n, err := s.o.changed(ctx, conn, "UPDATE ls_data SET value = ?, ledger = ?, version = version + 1, changed = "+stamp+" WHERE "+
+		s.o.condition, args...)
 	if err == nil && n == 0 {
 		err = fmt.Errorf("%w: the row has changed since it was read", backends.ErrStaleToken)
 	}

@@ -11,7 +11,10 @@ import (
 // The mutants of locks in databases.
 func TestSeriesPlanted(t *testing.T) {
 	planted.Searched(t, catalogue(), planted.Locks{
-		Bad:  []string{"--backend lease-steals", "--backend lease-robs", "--backend lease-repeats", "--backend optimistic-deaf", "--backend rows-forget"},
+		Bad: []string{
+			"--backend lease-steals", "--backend lease-robs", "--backend lease-repeats", "--backend optimistic-deaf",
+			"--backend rows-forget",
+		},
 		Good: []string{"--backend sql-lease-row", "--backend sql-optimistic", "--backend sql-for-update"},
 	})
 }

@@ -26,10 +26,12 @@ var postgres = engine{
 		"returning":  "RETURNING token",
 	},
 	schema: []string{
-		"CREATE TABLE IF NOT EXISTS ls_data (id VARCHAR(190) PRIMARY KEY, value BIGINT NOT NULL, ledger BIGINT NOT NULL, version BIGINT NOT NULL, changed BIGINT NOT NULL)",
+		"CREATE TABLE IF NOT EXISTS ls_data (id VARCHAR(190) PRIMARY KEY, value BIGINT NOT NULL, ledger BIGINT NOT NULL, version " +
+			"BIGINT NOT NULL, changed BIGINT NOT NULL)",
 		"CREATE TABLE IF NOT EXISTS ls_keyless (id VARCHAR(190) NOT NULL, value BIGINT NOT NULL, ledger BIGINT NOT NULL)",
 		"CREATE TABLE IF NOT EXISTS ls_lock (id VARCHAR(190) PRIMARY KEY, owner VARCHAR(190) NOT NULL)",
-		"CREATE TABLE IF NOT EXISTS ls_lease (id VARCHAR(190) PRIMARY KEY, owner VARCHAR(190) NOT NULL, expires BIGINT NOT NULL, token BIGINT NOT NULL)",
+		"CREATE TABLE IF NOT EXISTS ls_lease (id VARCHAR(190) PRIMARY KEY, owner VARCHAR(190) NOT NULL, expires BIGINT NOT NULL, " +
+			"token BIGINT NOT NULL)",
 	},
 	settings: func(seconds int) []string { return []string{fmt.Sprintf("SET lock_timeout = '%ds'", seconds)} },
 	leads:    "SELECT CASE WHEN pg_is_in_recovery() THEN 0 ELSE 1 END",

@@ -22,7 +22,8 @@ func TestRefusals(t *testing.T) {
 		message('C', "BEGIN\x00") + message(ready[0], "T"):                                                  true,
 		message('2', "") + message('D', "\x00\x01") + message('C', "SELECT 1\x00") + message(ready[0], "T"): false,
 		message('2', "") + message('E', "SERROR\x00C55P03\x00\x00") + message(ready[0], "E"):                true,
-		message('C', "COMMIT\x00")[:7]:                                                                      false, // cut: it may have been done
+		// cut: it may have been done
+		message('C', "COMMIT\x00")[:7]: false,
 	} {
 		if got := postgresRefusal([]byte(text)); got != want {
 			t.Errorf("PostgreSQL, %q: refusal %v, want %v", text, got, want)

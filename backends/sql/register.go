@@ -14,7 +14,8 @@ import (
 func Registers() []backends.Register {
 	of := func(e *engine, topologies ...string) backends.Register {
 		return backends.Register{
-			Name: e.register, Doc: "rows of " + e.name + "; each SQL statement on a fenced row contains the fencing token in its condition, and the database refuses the statement if the row has already stored a higher token",
+			Name: e.register, Doc: "rows of " + e.name + "; each SQL statement on a fenced row contains the fencing token in its " +
+				"condition, and the database refuses the statement if the row has already stored a higher token",
 			Topologies: topologies,
 			Open: func(_ context.Context, env backends.Env) (backends.Resource, error) {
 				s, err := newSession(env)
@@ -74,7 +75,8 @@ func (v *value) Read(ctx context.Context, name string) (n int64, err error) {
 		return 0, err
 	}
 	if name == backends.Fenced {
-		if err := v.change(ctx, "UPDATE ls_data SET version = ?, changed = changed + 1 WHERE id = ? AND version <= ?", token, v.id(name), token); err != nil {
+		if err := v.change(ctx, "UPDATE ls_data SET version = ?, changed = changed + 1 WHERE id = ? AND version <= ?", token,
+			v.id(name), token); err != nil {
 			return 0, err
 		}
 	}
@@ -87,7 +89,8 @@ func (v *value) Write(ctx context.Context, name string, _, n int64) error {
 	if err != nil {
 		return err
 	}
-	return v.change(ctx, "UPDATE ls_data SET value = ?, version = ?, changed = changed + 1 WHERE id = ? AND version <= ?", n, token, v.id(name), token)
+	return v.change(ctx, "UPDATE ls_data SET value = ?, version = ?, changed = changed + 1 WHERE id = ? AND version <= ?", n, token,
+		v.id(name), token)
 }
 
 // stale is the answer of a row that has seen a higher token.

@@ -215,7 +215,8 @@ func (l *rowLease) Read(ctx context.Context, register string) (value int64, err 
 	if l.t.over {
 		return 0, fmt.Errorf("%w: the transaction has already ended", backends.ErrNotSent)
 	}
-	err = l.r.ask(ctx, l.t.conn, &value, "SELECT "+column(register)+" FROM "+l.r.table+" WHERE id = ? ORDER BY value DESC LIMIT 1", l.id)
+	err = l.r.ask(ctx, l.t.conn, &value, "SELECT "+column(register)+" FROM "+l.r.table+" WHERE id = ? ORDER BY value DESC LIMIT 1",
+		l.id)
 	if errors.Is(err, stdsql.ErrNoRows) && l.r.missing {
 		return 0, nil
 	}

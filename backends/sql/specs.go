@@ -32,11 +32,17 @@ var isolations = map[string]string{
 }
 
 var (
-	isolationParam = catalog.Param{Name: paramIsolation, Default: "default", Doc: "default, read-committed, repeatable-read or serializable"}
-	watchParam     = catalog.Param{Name: paramWatch, Default: "0s", Doc: "time between two checks of a holder's connection, by an empty statement; 0s: none"}
-	idleParam      = catalog.Param{Name: paramIdle, Default: "0s", Doc: "idle time after which the server ends a connection, and with it the lock (idle_session_timeout, wait_timeout); 0s: never"}
-	keepaliveParam = catalog.Param{Name: paramKeepalive, Default: "0s", Doc: "whole seconds without a packet until the server's kernel sends one probe, and again until it ends the connection (tcp_keepalives_idle, tcp_keepalives_interval, tcp_keepalives_count=1), or after user-timeout without a packet, if that is set; 0s: two hours"}
-	unheardParam   = catalog.Param{Name: paramUnheard, Default: "0s", Doc: "time until the server's kernel ends a connection whose client hasn't acknowledged data (tcp_user_timeout); 0s: a quarter of an hour"}
+	isolationParam = catalog.Param{Name: paramIsolation, Default: "default", Doc: "default, read-committed, repeatable-read or " +
+		"serializable"}
+	watchParam = catalog.Param{Name: paramWatch, Default: "0s", Doc: "time between two checks of a holder's connection, by an " +
+		"empty statement; 0s: none"}
+	idleParam = catalog.Param{Name: paramIdle, Default: "0s", Doc: "idle time after which the server ends a connection, and " +
+		"with it the lock (idle_session_timeout, wait_timeout); 0s: never"}
+	keepaliveParam = catalog.Param{Name: paramKeepalive, Default: "0s", Doc: "whole seconds without a packet until the server's " +
+		"kernel sends one probe, and again until it ends the connection (tcp_keepalives_idle, tcp_keepalives_interval, " +
+		"tcp_keepalives_count=1), or after user-timeout without a packet, if that is set; 0s: two hours"}
+	unheardParam = catalog.Param{Name: paramUnheard, Default: "0s", Doc: "time until the server's kernel ends a connection " +
+		"whose client hasn't acknowledged data (tcp_user_timeout); 0s: a quarter of an hour"}
 )
 
 // both are all topologies of both engines.
@@ -72,7 +78,8 @@ func rowSpecs() []backends.Spec {
 	rowLock.Settles, rowLock.Params, rowLock.With = true, []catalog.Param{isolationParam}, withIsolation
 	rowLock.Notes = "Two clients may believe that they hold the lock when the server ends a connection, but only one can commit."
 
-	missing := spec("sql-for-update-missing-row", "SELECT ... FOR UPDATE of a row that may be missing: then the client believes that the lock is free, and inserts it in the same transaction",
+	missing := spec("sql-for-update-missing-row", "SELECT ... FOR UPDATE of a row that may be missing: then the client believes "+
+		"that the lock is free, and inserts it in the same transaction",
 		func(env backends.Env) (backends.Locker, error) {
 			s, err := newSession(env)
 			table := map[string]string{"yes": tableData, "no": tableKeyless}[env.Values[paramKey]]
@@ -80,8 +87,10 @@ func rowSpecs() []backends.Spec {
 		})
 	missing.Topologies = alone()
 	missing.Settles, missing.With = true, withIsolation
-	missing.Params = []catalog.Param{isolationParam, {Name: paramKey, Default: "yes", Doc: "yes: a primary key refuses a second row for the same lock; no: none"}}
-	missing.Notes = "Flawed: most engines and isolation levels can't lock a missing row. It is missing only at the first use: for lost updates run with key=no and many locks (--locks 200)."
+	missing.Params = []catalog.Param{isolationParam, {Name: paramKey, Default: "yes", Doc: "yes: a primary key refuses a second " +
+		"row for the same lock; no: none"}}
+	missing.Notes = "Flawed: most engines and isolation levels can't lock a missing row. It is missing only at the first use: for " +
+		"lost updates run with key=no and many locks (--locks 200)."
 	return []backends.Spec{rowLock, missing}
 }
 
@@ -113,10 +122,12 @@ func optimisticSpecs() []backends.Spec {
 		return s, err
 	}
 	stamp.Notes = "Flawed: two quick updates get the same time stamp, and who read in between overwrites the second."
-	noID := of("sql-optimistic-noid", "sql-optimistic whose condition lacks the id: the update applies to every row with this version", byNoID)
+	noID := of("sql-optimistic-noid", "sql-optimistic whose condition lacks the id: the update applies to every row with this "+
+		"version", byNoID)
 	noID.Notes = "Flawed on purpose: it updates rows of other locks. To see it, run with --locks 2."
 	cas := of("sql-value-cas", "no lock: the update applies only if the row still has the value that was read", byValue)
-	cas.Notes = "A value that went from A to B and back looks unchanged, and what must agree with it goes wrong. The counter never goes back: run with --workload stock."
+	cas.Notes = "A value that went from A to B and back looks unchanged, and what must agree with it goes wrong. The counter " +
+		"never goes back: run with --workload stock."
 	return []backends.Spec{
 		of("sql-optimistic", "no lock: the update applies only if the row still has the version that was read", byVersion),
 		noID, cas, stamp,
@@ -124,17 +135,20 @@ func optimisticSpecs() []backends.Spec {
 }
 
 func lockSpecs() []backends.Spec {
-	insert := spec("sql-insert-unique", "a row with a primary key: inserted to acquire, deleted to release; a dead holder blocks everyone for ever",
+	insert := spec("sql-insert-unique", "a row with a primary key: inserted to acquire, deleted to release; a dead holder blocks "+
+		"everyone for ever",
 		func(env backends.Env) (backends.Locker, error) {
 			s, err := newSession(env)
 			return unique{s}, err
 		})
 	insert.Ends, insert.Keys = history.EndsNever, keys(tableLock)
 
-	lease := spec("sql-lease-row", "a row with owner and expiry: an UPDATE acquires it if it has expired, and renews it in the background; the row counts fencing tokens",
+	lease := spec("sql-lease-row", "a row with owner and expiry: an UPDATE acquires it if it has expired, and renews it in the "+
+		"background; the row counts fencing tokens",
 		func(env backends.Env) (backends.Locker, error) {
 			s, err := newSession(env)
-			return &leases{session: s, heartbeat: env.Values[paramHeartbeat] == "yes", byClient: env.Values[paramClock] == clockClient}, err
+			return &leases{session: s, heartbeat: env.Values[paramHeartbeat] == "yes", byClient: env.Values[paramClock] == clockClient},
+				err
 		})
 	lease.Ends, lease.Tokens, lease.Keys, lease.Renews = history.EndsLease, true, keys(tableLease), true
 	lease.Params = []catalog.Param{
@@ -145,10 +159,12 @@ func lockSpecs() []backends.Spec {
 
 	advisoryLock := spec("postgres-advisory", "an advisory lock (pg_advisory_lock) of a session or a transaction", openAdvisory)
 	advisoryLock.Topologies, advisoryLock.With = ofPostgres(), withAdvisory
-	advisoryLock.Params = []catalog.Param{{Name: paramScope, Default: scopeSession, Doc: "session: until the unlock; transaction: until the commit"}, watchParam, idleParam, keepaliveParam, unheardParam}
+	advisoryLock.Params = []catalog.Param{{Name: paramScope, Default: scopeSession, Doc: "session: until the unlock; transaction: " +
+		"until the commit"}, watchParam, idleParam, keepaliveParam, unheardParam}
 	getLock := spec("mariadb-get-lock", "a named lock (GET_LOCK, RELEASE_LOCK) of a session", openAdvisory)
 	getLock.Topologies, getLock.With, getLock.Params = ofMariaDB(), withAdvisory, []catalog.Param{watchParam, idleParam}
-	advisoryLock.Notes, getLock.Notes = "It ends with the connection, whoever ends it. Without `watch=` the holder notices only at its next statement. Locks aren't replicated: the new master doesn't have them.",
+	advisoryLock.Notes, getLock.Notes = "It ends with the connection, whoever ends it. Without `watch=` the holder notices only "+
+		"at its next statement. Locks aren't replicated: the new master doesn't have them.",
 		"As for postgres-advisory."
 	return []backends.Spec{insert, lease, advisoryLock, getLock}
 }
@@ -204,7 +220,8 @@ func kernelLimits(v catalog.Values, ttl time.Duration) (settings []string, err e
 	}
 	if keepalive > 0 {
 		seconds := max(1, int(keepalive.Round(time.Second).Seconds()))
-		settings = append(settings, fmt.Sprintf("SET tcp_keepalives_idle = %d", seconds), fmt.Sprintf("SET tcp_keepalives_interval = %d", seconds), "SET tcp_keepalives_count = 1")
+		settings = append(settings, fmt.Sprintf("SET tcp_keepalives_idle = %d", seconds),
+			fmt.Sprintf("SET tcp_keepalives_interval = %d", seconds), "SET tcp_keepalives_count = 1")
 	}
 	if unheard > 0 {
 		settings = append(settings, fmt.Sprintf("SET tcp_user_timeout = %d", max(1, unheard.Milliseconds())))
@@ -243,7 +260,8 @@ func withAdvisory(s backends.Spec, v catalog.Values) (backends.Spec, error) {
 			return s, err
 		}
 		if idle, err := v.Length(paramIdle, time.Second); err == nil && idle > 0 && scope == scopeTransaction {
-			return s, fmt.Errorf("%s=%s applies only to scope=session, because lockstorm sets the server's time-out of idle sessions, not of idle transactions: leave this parameter out, or use scope=session", paramIdle, v[paramIdle])
+			return s, fmt.Errorf("%s=%s applies only to scope=session, because lockstorm sets the server's time-out of idle sessions, "+
+				"not of idle transactions: leave this parameter out, or use scope=session", paramIdle, v[paramIdle])
 		}
 	}
 	watch, err := v.Length(paramWatch, time.Second)

@@ -93,24 +93,29 @@ func postgresNode(i int, r replication) cluster.Recipe {
 	n.Refusal, n.Requests = postgresRefusal, []string{"BEGIN", "COMMIT", "ROLLBACK"}
 	n.Binary, n.Package, n.Version, n.Image = "postgres", "postgresql", []string{"--version"}, "postgres"
 	n.Dirs = []string{"/usr/lib/postgresql/*/bin", "/usr/local/pgsql/bin"}
-	n.Template = &cluster.Template{Dir: "data", Segments: true, Make: [][]string{ // initdb takes no setting for its servers' segments
+	// initdb takes no setting for its servers' segments
+	n.Template = &cluster.Template{Dir: "data", Segments: true, Make: [][]string{
 		{"initdb", "-D", "{{.Dir}}/data", "-U", postgresUser, "--auth=trust", "--no-sync", "--locale=C", "-E", "UTF8"},
 	}}
 	// With an address of its own, who calls it comes from another one.
 	const callers = "{{if .OwnAddress}}samenet{{else}}127.0.0.1/32{{end}} trust\n"
 	n.Files = map[string]string{"hba.conf": "host all all " + callers + "host replication all " + callers}
 	settings := []string{
-		"hba_file=hba.conf", "unix_socket_directories=", "dynamic_shared_memory_type=mmap", "shared_buffers=8MB", "max_connections=300", "autovacuum=off", "jit=off",
+		"hba_file=hba.conf", "unix_socket_directories=", "dynamic_shared_memory_type=mmap", "shared_buffers=8MB", "max_connections=300",
+		"autovacuum=off", "jit=off",
 	}
 	if r == single {
 		settings = append(settings, "max_wal_senders=0", "wal_level=minimal", "max_worker_processes=0")
 	} else {
-		settings = append(settings, "wal_level=replica", "wal_keep_size=1GB", "wal_retrieve_retry_interval=100ms", "wal_sender_timeout=2s", "wal_receiver_timeout=2s",
-			fmt.Sprintf("primary_conninfo=host={{.PeerHost}} port={{.PortOf %q}} user=%s application_name=%s connect_timeout=2", peerOf(&postgres, i), postgresUser, n.Name))
+		settings = append(settings, "wal_level=replica", "wal_keep_size=1GB", "wal_retrieve_retry_interval=100ms",
+			"wal_sender_timeout=2s", "wal_receiver_timeout=2s",
+			fmt.Sprintf("primary_conninfo=host={{.PeerHost}} port={{.PortOf %q}} user=%s application_name=%s connect_timeout=2",
+				peerOf(&postgres, i), postgresUser, n.Name))
 		n.Prepare = [][]string{{"sh", "-c", "{{if .Follows}}touch data/standby.signal{{end}}"}}
 	}
 	if r == synchronous { // in a file, so that it can be changed
-		n.Prepare = append(n.Prepare, []string{"sh", "-c", "{{if not .Follows}}echo \"synchronous_standby_names = '*'\" >>data/postgresql.conf{{end}}"})
+		n.Prepare = append(n.Prepare, []string{"sh", "-c", "{{if not .Follows}}echo \"synchronous_standby_names = '*'\" " +
+			">>data/postgresql.conf{{end}}"})
 	}
 	n.Args = []string{"-D", "data", "-h", "{{.Host}}", "-p", "{{.Port}}"}
 	for _, s := range settings {
@@ -128,7 +133,10 @@ func mariadbNode(i int, r replication) cluster.Recipe {
 	n.Binary, n.Package, n.Version, n.Image = "mariadbd", "mariadb-server", []string{"--version"}, "mariadb"
 	n.Dirs = []string{"/usr/sbin", "/usr/local/mysql/bin"}
 	n.Template = &cluster.Template{Dir: "data", Make: [][]string{
-		{"mariadb-install-db", "--no-defaults", "--datadir={{.Dir}}/data", "--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-log-file-size=4M"},
+		{
+			"mariadb-install-db", "--no-defaults", "--datadir={{.Dir}}/data", "--auth-root-authentication-method=normal", "--skip-test-db",
+			"--innodb-log-file-size=4M",
+		},
 		{"mkdir", "{{.Dir}}/data/" + mariadbDB},
 	}}
 	defaults := "--no-defaults"
@@ -138,22 +146,29 @@ func mariadbNode(i int, r replication) cluster.Recipe {
 		defaults = "--defaults-file={{.Dir}}/own.cnf"
 	}
 	n.Args = []string{
-		defaults, "--datadir={{.Dir}}/data", "--bind-address={{.Host}}", "--port={{.Port}}", "--socket=s", "--pid-file=pid", "--tmpdir={{.Dir}}", "--skip-name-resolve",
-		"--performance-schema=0", "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M", "--innodb-log-buffer-size=2M", "--key-buffer-size=8K",
+		defaults, "--datadir={{.Dir}}/data", "--bind-address={{.Host}}", "--port={{.Port}}", "--socket=s", "--pid-file=pid",
+		"--tmpdir={{.Dir}}", "--skip-name-resolve",
+		"--performance-schema=0", "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M", "--innodb-log-buffer-size=2M",
+		"--key-buffer-size=8K",
 		"--max-connections=300", "--init-file={{.Dir}}/role.sql",
 	}
 	// With an address of its own, who calls it comes from another one.
-	callers := fmt.Sprintf("{{if .OwnAddress}}SET sql_log_bin=0;\nCREATE USER IF NOT EXISTS '%[1]s'@'%%';\nGRANT ALL ON *.* TO '%[1]s'@'%%' WITH GRANT OPTION;\nSET sql_log_bin=1;\n{{end}}", mariadbUser)
+	callers := fmt.Sprintf("{{if .OwnAddress}}SET sql_log_bin=0;\nCREATE USER IF NOT EXISTS '%[1]s'@'%%';\nGRANT ALL ON *.* TO "+
+		"'%[1]s'@'%%' WITH GRANT OPTION;\nSET sql_log_bin=1;\n{{end}}", mariadbUser)
 	if r == single {
 		n.Args = append(n.Args, "--skip-log-bin")
 		n.Fresh = map[string]string{"role.sql": callers}
 		return n
 	}
 	n.Args = append(n.Args, "--log-bin=bin", "--log-slave-updates", "--slave-net-timeout=2")
-	role := fmt.Sprintf("{{if .Follows}}CHANGE MASTER TO MASTER_HOST='{{.PeerHost}}', MASTER_PORT={{.PortOf %q}}, MASTER_USER='%s', MASTER_USE_GTID=slave_pos, MASTER_CONNECT_RETRY=1, MASTER_HEARTBEAT_PERIOD=0.5;\nSTART SLAVE;\nSET GLOBAL read_only=1;\n{{end}}",
+	role := fmt.Sprintf("{{if .Follows}}CHANGE MASTER TO MASTER_HOST='{{.PeerHost}}', MASTER_PORT={{.PortOf %q}}, "+
+		"MASTER_USER='%s', MASTER_USE_GTID=slave_pos, MASTER_CONNECT_RETRY=1, MASTER_HEARTBEAT_PERIOD=0.5;\nSTART SLAVE;\nSET GLOBAL "+
+		"read_only=1;\n{{end}}",
 		peerOf(&mariadb, i), mariadbUser)
 	if r == synchronous {
-		role = "{{if .Follows}}SET GLOBAL rpl_semi_sync_slave_enabled=1;\n{{else}}SET GLOBAL rpl_semi_sync_master_timeout=3600000;\nSET GLOBAL rpl_semi_sync_master_wait_point='AFTER_SYNC';\nSET GLOBAL rpl_semi_sync_master_enabled=1;\n{{end}}" + role
+		role = "{{if .Follows}}SET GLOBAL rpl_semi_sync_slave_enabled=1;\n{{else}}SET GLOBAL " +
+			"rpl_semi_sync_master_timeout=3600000;\nSET GLOBAL rpl_semi_sync_master_wait_point='AFTER_SYNC';\nSET GLOBAL " +
+			"rpl_semi_sync_master_enabled=1;\n{{end}}" + role
 	}
 	n.Fresh = map[string]string{"role.sql": callers + role}
 	return n

@@ -28,7 +28,10 @@ func TestMain(m *testing.M) {
 // Every mutant of the lock for readers and writers is caught by an overlap of those that it lets
 // in, and the real one is not.
 func TestReadWriteMutants(t *testing.T) {
-	for name, bad := range map[string]bool{"zk-rwlock-reader": true, "zk-rwlock-writer": true, "zk-rwlock-downgrade": true, "zk-rwlock": false} {
+	for name, bad := range map[string]bool{
+		"zk-rwlock-reader": true, "zk-rwlock-writer": true, "zk-rwlock-downgrade": true,
+		"zk-rwlock": false,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cfg := harness.Defaults()

@@ -33,7 +33,8 @@ type flaw string
 const (
 	readersIgnoreWriters flaw = "a reader gets the lock although a writer that came earlier waits for the lock or holds the lock"
 	writersIgnoreReaders flaw = "a writer gets the lock although readers hold it"
-	downgradeLetsIn      flaw = "a writer that has downgraded to a reader may still write, although other writers wait before it in the queue"
+	downgradeLetsIn      flaw = "a writer that has downgraded to a reader may still write, although other writers wait before it " +
+		"in the queue"
 )
 
 // Kinds of nodes.

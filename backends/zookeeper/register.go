@@ -15,7 +15,8 @@ import (
 // node is there, in the same step: a client whose session has ended changes nothing.
 func Register() backends.Register {
 	return backends.Register{
-		Name: "zk", Doc: "the data is in znodes (entries in ZooKeeper's tree); each read or write of the register `fenced` also checks that the lock's znode still exists",
+		Name: "zk", Doc: "the data is in znodes (entries in ZooKeeper's tree); each read or write of the register `fenced` also " +
+			"checks that the lock's znode still exists",
 		Topologies: []string{Single, Three},
 		Open: func(_ context.Context, env backends.Env) (backends.Resource, error) {
 			env.Session = backends.Session{ // its session is none of the lock's
@@ -52,7 +53,8 @@ type access struct {
 // open returns the library's client, for a request that can be made.
 func (a *access) open(name string) (*zk.Conn, error) {
 	if name == backends.Fenced && a.lease.Guard == "" {
-		return nil, fmt.Errorf("%w: this lock has no znode in ZooKeeper, so ZooKeeper cannot check the lock when the data is written", backends.ErrNotSent)
+		return nil, fmt.Errorf("%w: this lock has no znode in ZooKeeper, so ZooKeeper cannot check the lock when the data is written",
+			backends.ErrNotSent)
 	}
 	return a.s.client()
 }

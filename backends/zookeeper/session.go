@@ -185,7 +185,8 @@ func (s *session) granted(req backends.Request, mark, sent int64) (*hold, backen
 	s.holds = append(s.holds, h)
 	s.mu.Unlock()
 	if late {
-		h.hooks.Lost(h.lease, "the connection to the servers was lost while the servers granted the lock, so the client regards the lock as lost")
+		h.hooks.Lost(h.lease, "the connection to the servers was lost while the servers granted the lock, so the client regards the "+
+			"lock as lost")
 	}
 	return h, info
 }
@@ -247,7 +248,10 @@ func known(err error) error {
 
 // answered reports whether an error is an answer of the store: it did not do what it was asked.
 func answered(err error) bool {
-	return slices.ContainsFunc([]error{zk.ErrNoNode, zk.ErrNodeExists, zk.ErrNotEmpty, zk.ErrBadVersion, zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals},
+	return slices.ContainsFunc([]error{
+		zk.ErrNoNode, zk.ErrNodeExists, zk.ErrNotEmpty, zk.ErrBadVersion, zk.ErrNoAuth,
+		zk.ErrNoChildrenForEphemerals,
+	},
 		func(e error) bool { return errors.Is(err, e) })
 }
 

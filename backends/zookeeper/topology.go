@@ -97,7 +97,8 @@ func member(i, of int) cluster.Recipe {
 	var b strings.Builder
 	b.WriteString(config)
 	for n := 1; n <= of; n++ {
-		at, client := fmt.Sprintf("{{.PeerHost}}:{{.PeerPort %q %q}}:{{.PeerPort %q %q}}", nodeName(n), quorumPort, nodeName(n), electionPort), "1"
+		at, client := fmt.Sprintf("{{.PeerHost}}:{{.PeerPort %q %q}}:{{.PeerPort %q %q}}", nodeName(n), quorumPort, nodeName(n),
+			electionPort), "1"
 		if n == i {
 			at, client = fmt.Sprintf("{{.Host}}:{{.PortNamed %q}}:{{.PortNamed %q}}", quorumPort, electionPort), "{{.Port}}"
 		}

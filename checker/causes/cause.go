@@ -34,8 +34,8 @@ func (in Causes) StoreCause(g *history.Grant, at int64) checker.Cause {
 	return cause
 }
 
-// mayBreak reports whether a fault can make a store break its word about a grant: what holds back requests to the data does not reach
-// the store, and what a connection holds only the end of that connection takes away.
+// mayBreak reports whether a fault can make a store break its word about a grant: what holds back requests to the data does not
+// reach the store, and what a connection holds only the end of that connection takes away.
 func (in Causes) mayBreak(f *history.Injection, g *history.Grant) bool {
 	if in.Run.Ends == history.EndsConnection {
 		return f.Disconnects(g)

@@ -20,7 +20,8 @@ func (in Causes) Classify(o facts.Overlap) (checker.Class, checker.Reason, strin
 		if in.Run.Ends == history.EndsConnection {
 			switch from, explained := beliefs.Disconnected(in.Record, g); {
 			case at >= from && explained:
-				return checker.Inherent, checker.ReasonConnectionOver, fmt.Sprintf("grant %s depends on a connection, and this connection may have ended as early as %s", g.ID, checker.Seconds(from))
+				return checker.Inherent, checker.ReasonConnectionOver, fmt.Sprintf("grant %s depends on a connection, and this connection "+
+					"may have ended as early as %s", g.ID, checker.Seconds(from))
 			case at >= from:
 				unknown = g.ID
 			}
@@ -33,16 +34,20 @@ func (in Causes) Classify(o facts.Overlap) (checker.Class, checker.Reason, strin
 		case !d.Set:
 			unknown = g.ID
 		case at >= d.V-in.Run.Tolerance && in.toldLate(g, o):
-			return checker.Defect, checker.ReasonToldLate, fmt.Sprintf("the lease of grant %s had run out at %s, and the client's library %s", g.ID, checker.Seconds(d.V), in.Signal(g))
+			return checker.Defect, checker.ReasonToldLate, fmt.Sprintf("the lease of grant %s had run out at %s, and the client's "+
+				"library %s", g.ID, checker.Seconds(d.V), in.Signal(g))
 		case at >= d.V-in.Run.Tolerance:
-			return checker.Inherent, checker.ReasonLeaseOver, fmt.Sprintf("the lease of grant %s had run out at %s", g.ID, checker.Seconds(d.V))
+			return checker.Inherent, checker.ReasonLeaseOver, fmt.Sprintf("the lease of grant %s had run out at %s", g.ID,
+				checker.Seconds(d.V))
 		}
 	}
 	if unknown != "" && in.Run.Ends == history.EndsConnection {
-		return checker.Undetermined, checker.ReasonConnectionUnknown, fmt.Sprintf("grant %s depends on a connection that may have ended, but the record does not show when", unknown)
+		return checker.Undetermined, checker.ReasonConnectionUnknown, fmt.Sprintf("grant %s depends on a connection that may have "+
+			"ended, but the record does not show when", unknown)
 	}
 	if unknown != "" {
-		return checker.Undetermined, checker.ReasonDeadlineUnknown, fmt.Sprintf("the record does not show the deadline of grant %s", unknown)
+		return checker.Undetermined, checker.ReasonDeadlineUnknown, fmt.Sprintf("the record does not show the deadline of grant %s",
+			unknown)
 	}
 	if !in.Leased() {
 		return checker.Defect, checker.ReasonNoLease, "the two grants have no leases, so neither of them had expired"
@@ -80,7 +85,10 @@ func (in Causes) disconnectedBy(o facts.Overlap) checker.Cause {
 // overlapLate is why the client of a grant acted after its lease had run out.
 func (in Causes) overlapLate(late *history.Grant, o facts.Overlap) checker.Cause {
 	until := in.Hold(late).To
-	c := in.LateCause(Lateness{Grant: late, From: in.InTime(late, o.Span.From), Until: until, Begun: o.Span.From, Due: late.DeadlineAt(o.Span.From)})
+	c := in.LateCause(Lateness{
+		Grant: late, From: in.InTime(late, o.Span.From), Until: until, Begun: o.Span.From,
+		Due: late.DeadlineAt(o.Span.From),
+	})
 	if ns, known := in.SignalLate(late); known && ns > in.Run.Tolerance && !in.heldItself(late, c) && in.hostLate(late, ns) {
 		return checker.Cause{Kind: checker.CauseStall, Text: "unplanned host stalls delayed " + late.Client + " and its library"}
 	}

@@ -34,7 +34,8 @@ func (in Causes) Settle(f *checker.Finding) {
 		}
 		if off := in.Drift(in.lifeUntil(g, max(f.From, f.To))); off > in.Run.Tolerance {
 			f.Doubtful = true
-			f.Because(checker.Cause{Kind: checker.CauseClock, Text: fmt.Sprintf("the host's wall clock jumped by %s during the lease of grant %s", checker.Millis(off), id)})
+			f.Because(checker.Cause{Kind: checker.CauseClock, Text: fmt.Sprintf("the host's wall clock jumped by %s during the lease of "+
+				"grant %s", checker.Millis(off), id)})
 		}
 	}
 }

@@ -19,7 +19,10 @@ func (in Causes) WhyReleasedLate(r facts.ForeignRelease) checker.Cause {
 		return why
 	}
 	// It came in time, and found another client's lock: its own must have been freed before.
-	if freed, ok := in.mayBeFreedBy(facts.Overlap{First: r.By, Second: r.Victim, Span: history.Interval{From: r.Victim.From(), To: r.Release.End()}}); ok {
+	if freed, ok := in.mayBeFreedBy(facts.Overlap{First: r.By, Second: r.Victim, Span: history.Interval{
+		From: r.Victim.From(),
+		To:   r.Release.End(),
+	}}); ok {
 		return freed
 	}
 	return why
@@ -45,8 +48,8 @@ func (in Causes) ObjectCause(rule string, first, second *history.Grant, at int64
 }
 
 // brokenBy is why a lock was not its holder's any more at a moment, and may have been no more from an earlier one on: a release
-// that took it away, what hurt the store, a late release that may have taken it away, or what befell those who took the lock over.
-// The second grant may be nil.
+// that took it away, what hurt the store, a late release that may have taken it away, or what befell those who took the lock
+// over. The second grant may be nil.
 func (in Causes) brokenBy(first, second *history.Grant, at, known int64) checker.Cause {
 	if c, freed := in.FreedBy(first, at); freed {
 		return c
@@ -54,7 +57,10 @@ func (in Causes) brokenBy(first, second *history.Grant, at, known int64) checker
 	if c := in.StoreCause(first, known); c != checker.NoCause {
 		return c
 	}
-	if c, late := in.mayBeFreedBy(facts.Overlap{First: first, Second: cmp.Or(second, first), Span: history.Interval{From: at, To: at}}); late {
+	if c, late := in.mayBeFreedBy(facts.Overlap{
+		First: first, Second: cmp.Or(second, first),
+		Span: history.Interval{From: at, To: at},
+	}); late {
 		return c
 	}
 	if second == nil || !first.Granted() || !second.Granted() {
@@ -63,8 +69,8 @@ func (in Causes) brokenBy(first, second *history.Grant, at, known int64) checker
 	return in.takenOver(first, second)
 }
 
-// takenOver is a fault that may have led to two grants at once, where clients judge by themselves whether a lock is stale: it held
-// the client of one of them up between its request and its grant, or killed the holder before.
+// takenOver is a fault that may have led to two grants at once, where clients judge by themselves whether a lock is stale: it
+// held the client of one of them up between its request and its grant, or killed the holder before.
 //
 //	z  |--holds--X
 //	b         |-asks, finds it stale---[ paused ]---takes it over
@@ -81,8 +87,9 @@ func (in Causes) takenOver(first, second *history.Grant) checker.Cause {
 	return checker.NoCause
 }
 
-// heldAsking is the fault that held the client of one of two grants up longest between its request and its grant, while the other one
-// was granted or had been before; nil: none did. What was decided by a request that left only after the fault is none of its doing.
+// heldAsking is the fault that held the client of one of two grants up longest between its request and its grant, while the other
+// one was granted or had been before; nil: none did. What was decided by a request that left only after the fault is none of its
+// doing.
 func (in Causes) heldAsking(first, second *history.Grant) (found *history.Injection) {
 	most := int64(0)
 	for _, g := range []*history.Grant{first, second} {
@@ -93,7 +100,8 @@ func (in Causes) heldAsking(first, second *history.Grant) (found *history.Inject
 		asked := history.Interval{From: g.Acquire.Start(), To: g.From()}
 		for _, f := range in.Faults {
 			part := asked.Overlap(f.Span())
-			if f.Family == history.FamilyClient && f.Effective() && f.Hurts(g.Client) && g.Sent()+in.Run.Tolerance <= f.Span().To && other.Sent() <= f.Span().To && part.To-part.From > most {
+			if f.Family == history.FamilyClient && f.Effective() && f.Hurts(g.Client) && g.Sent()+in.Run.Tolerance <= f.Span().To &&
+				other.Sent() <= f.Span().To && part.To-part.From > most {
 				found, most = f, part.To-part.From
 			}
 		}
@@ -101,17 +109,19 @@ func (in Causes) heldAsking(first, second *history.Grant) (found *history.Inject
 	return found
 }
 
-// diedBefore reports whether a fault killed a client that had the lock of two grants, or may have had it, and nobody else was granted it
-// between.
+// diedBefore reports whether a fault killed a client that had the lock of two grants, or may have had it, and nobody else was
+// granted it between.
 func (in Causes) diedBefore(f *history.Injection, first, second *history.Grant) bool {
 	last := max(first.From(), second.From())
 	for _, z := range in.ByLock[first.Lock] {
 		kill, dead := in.Kills[z.Client]
-		if !dead || !f.Hurts(z.Client) || kill > last || z == first || z == second || z.Acquire == nil || z.Acquire.Outcome() == history.Fail || z.Sent() > kill || z.Answered() <= kill {
+		if !dead || !f.Hurts(z.Client) || kill > last || z == first || z == second || z.Acquire == nil ||
+			z.Acquire.Outcome() == history.Fail || z.Sent() > kill || z.Answered() <= kill {
 			continue
 		}
 		if !slices.ContainsFunc(in.ByLock[first.Lock], func(h *history.Grant) bool {
-			alone := in.Hold(h).Overlap(in.Hold(first)).Empty() && in.Hold(h).Overlap(in.Hold(second)).Empty() // not one more that took it over
+			// not one more that took it over
+			alone := in.Hold(h).Overlap(in.Hold(first)).Empty() && in.Hold(h).Overlap(in.Hold(second)).Empty()
 			return h != z && h != first && h != second && h.Granted() && h.Sent() > kill && h.From() < last && alone
 		}) {
 			return true
@@ -140,7 +150,8 @@ func (in Causes) mayBeFreedBy(o facts.Overlap) (checker.Cause, bool) {
 		third := g != o.First && g != o.Second && g.Lock == o.First.Lock
 		if third && rel.Start() < o.Span.From && rel.End() > o.First.Sent() {
 			why := in.CauseOf(g, rel.End())
-			return checker.Cause{Kind: checker.CauseRelease, Fault: why.Fault, Text: fmt.Sprintf("a late release by %s (grant %s) may have freed the lock: the store carried out this release no later than %s (why the release came late: %s)",
+			return checker.Cause{Kind: checker.CauseRelease, Fault: why.Fault, Text: fmt.Sprintf("a late release by %s (grant %s) may "+
+				"have freed the lock: the store carried out this release no later than %s (why the release came late: %s)",
 				g.Client, g.ID, checker.Seconds(rel.End()), why.Text)}, true
 		}
 	}

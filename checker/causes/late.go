@@ -33,7 +33,8 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 	stood := in.HeldUp(span, in.Stands()[client])
 	behind := l.Until - l.Due.V - in.Run.Tolerance
 	if l.Due.Set && stood > 0 && stood >= max(behind, in.Run.Tolerance) { // shorter stays explain nothing, as shorter stalls
-		return checker.Cause{Kind: checker.CauseHarness, Text: fmt.Sprintf("lockstorm itself delayed %s for %s: the client had to wait for lockstorm at a point (a step at which a fault can act)", client, checker.Millis(stood))}
+		return checker.Cause{Kind: checker.CauseHarness, Text: fmt.Sprintf("lockstorm itself delayed %s for %s: the client had to "+
+			"wait for lockstorm at a point (a step at which a fault can act)", client, checker.Millis(stood))}
 	}
 	if f := in.heldBy(l); f != nil {
 		return FaultCause(f)
@@ -44,7 +45,8 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 	held := in.HeldUp(span, in.Stands()[client], stalls)
 	all := in.HeldUp(span, in.Stands()[client], stalls, in.stops(client, l.Begun)) // with faults that are not enough
 	if l.Due.Set && held > 0 && (held >= behind || (all >= behind && 2*held >= all)) {
-		return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("an unplanned host stall delayed %s for %s", client, checker.Millis(held))}
+		return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("an unplanned host stall delayed %s for %s", client,
+			checker.Millis(held))}
 	}
 	indirect := func(f *history.Injection) bool { return f.Hurts(client) && !f.Late(client) }
 	if f := in.faultOn(l.Grant, l.Until, l.Begun, indirect); f != nil {
@@ -52,7 +54,9 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 	}
 	if l.OnItsWay {
 		if waited := in.waited(span); waited >= behind && waited > (span.To-span.From)/2 {
-			return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("the host was busy while a request of %s was on its way: the request took %s, and tasks waited for a processor or a disk during %s of this time", client, checker.Millis(span.To-span.From), checker.Millis(waited))}
+			return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("the host was busy while a request of %s was on its way: "+
+				"the request took %s, and tasks waited for a processor or a disk during %s of this time", client,
+				checker.Millis(span.To-span.From), checker.Millis(waited))}
 		}
 		return delayed(overrun(l.Grant, l.Until), l.From, l.Due)
 	}
@@ -79,7 +83,8 @@ func (in Causes) InTime(g *history.Grant, at int64) int64 {
 	return last
 }
 
-// waited is for how long, within a span, something waited for a processor or a disk, if that was spread evenly over each time that was counted.
+// waited is for how long, within a span, something waited for a processor or a disk, if that was spread evenly over each time
+// that was counted.
 func (in Causes) waited(span history.Interval) (sum int64) {
 	for _, l := range in.Loads() {
 		if part := span.Overlap(l.Interval); !part.Empty() {
@@ -92,7 +97,8 @@ func (in Causes) waited(span history.Interval) (sum int64) {
 // delayed tells a request that was sent in time, and took effect late, from a client that worked too long.
 func delayed(c checker.Cause, sent int64, due history.Opt) checker.Cause {
 	if c.Kind == checker.CauseOverrun && due.Set && sent < due.V {
-		c.Text = "late request: the client sent the request during its lease, but the request took effect after the lease had ended; no fault in the record explains the delay"
+		c.Text = "late request: the client sent the request during its lease, but the request took effect after the lease had ended; " +
+			"no fault in the record explains the delay"
 	}
 	return c
 }

@@ -28,8 +28,8 @@ func lasts(e *history.Event) (int64, bool) {
 	return min(e.TTL.V, e.Deadline.V-e.Sent.V), true
 }
 
-// shortened is the renewal that left the lease of a grant so short that it had run out at a moment at which the whole of it would still
-// have been running.
+// shortened is the renewal that left the lease of a grant so short that it had run out at a moment at which the whole of it would
+// still have been running.
 func (in Causes) shortened(g *history.Grant, at int64) (checker.Cause, bool) {
 	rn := g.RenewedBy(at)
 	if rn == nil {
@@ -40,6 +40,7 @@ func (in Causes) shortened(g *history.Grant, at int64) (checker.Cause, bool) {
 		return checker.Cause{}, false
 	}
 	got, _ := lasts(rn.Return)
-	return checker.Cause{Kind: checker.CauseRenewal, Text: fmt.Sprintf("short renewal: at %s the client's library extended the lease of grant %s by %s, %s less than the grant had",
+	return checker.Cause{Kind: checker.CauseRenewal, Text: fmt.Sprintf("short renewal: at %s the client's library extended the "+
+		"lease of grant %s by %s, %s less than the grant had",
 		checker.Seconds(rn.Return.Sent.V), g.ID, checker.Millis(got), checker.Millis(by))}, true
 }

@@ -27,14 +27,15 @@ func (in Causes) toldLate(g *history.Grant, o facts.Overlap) bool {
 }
 
 // hostLate reports whether the host, or we, account for most of what a library was late with its
-// signal: held up, it cannot tell. Stalls that are too short to be on record add up. So do the host's stalls and the faults that held
-// it up until it told, whichever began last, where neither is enough.
+// signal: held up, it cannot tell. Stalls that are too short to be on record add up. So do the host's stalls and the faults that
+// held it up until it told, whichever began last, where neither is enough.
 func (in Causes) hostLate(g *history.Grant, late int64) bool {
 	end := in.toldBy(g)
 	span := history.Interval{From: g.DeadlineAt(end).V - in.Run.TTL, To: end} // from the last confirmed renewal on
 	short := max(2*in.Run.Tolerance, late/10)
 	host := in.HeldUp(span, in.Stands()[g.Client], in.StallsOf(g.Client))
-	return late-host <= short || (host > 0 && late-in.HeldUp(span, in.Stands()[g.Client], in.StallsOf(g.Client), in.stops(g.Client, end)) <= short)
+	return late-host <= short || (host > 0 && late-in.HeldUp(span, in.Stands()[g.Client], in.StallsOf(g.Client),
+		in.stops(g.Client, end)) <= short)
 }
 
 // stops are when faults that struck before a moment held a client itself up, in order.
@@ -48,8 +49,8 @@ func (in Causes) stops(client string, before int64) (out []history.Interval) {
 	return out
 }
 
-// toldBy is until when the client of a grant was not told that it had lost the lock: until it was, or ended its tenure or, where its
-// library has a method to ask, until that last said yes.
+// toldBy is until when the client of a grant was not told that it had lost the lock: until it was, or ended its tenure or, where
+// its library has a method to ask, until that last said yes.
 func (in Causes) toldBy(g *history.Grant) int64 {
 	end := min(g.ToldLost(), in.GaveUp(g))
 	if in.Run.ByDeadline() {

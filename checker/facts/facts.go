@@ -87,8 +87,8 @@ type lazily struct {
 // ForeignReleases are the releases that freed the lock of another grant, in the order of their answers.
 func (in *Facts) ForeignReleases() []ForeignRelease { return in.lazy.foreignReleases() }
 
-// LateReleases are the releases of grants whose lease had run out, or after which another client had been granted the lock; they name no
-// victim.
+// LateReleases are the releases of grants whose lease had run out, or after which another client had been granted the lock; they
+// name no victim.
 func (in *Facts) LateReleases() []ForeignRelease { return in.lazy.lateReleases() }
 
 // WentOn are the grants that were used after their release was answered.

@@ -56,10 +56,14 @@ func (in *Facts) findRobbers() map[*history.Grant]ForeignRelease {
 // victim is the grant whose lock a release took away: granted after g and before the
 // release had returned, and in force until then. Two kinds of evidence count. Direct:
 // g's lease had run out before the release was invoked, and the victim had been granted
-// by then; or an earlier foreign release had taken g's lock away. Indirect: the victim was told that its lock is gone although nothing else
-// took it, while the release was under way or after it. Of several that were in force, as readers
-// may be, it is rather one that was told so, and rather not one that was seen to hold it later.
-func (in *Facts) victim(granted []*history.Grant, g *history.Grant, rel *history.Call, over map[*history.Grant]int64) *history.Grant {
+// by then; or an earlier foreign release had taken g's lock away. Indirect: the victim was told that its lock is gone although
+// nothing else took it, while the release was under way or after it. Of several that were in force, as readers may be, it is
+// rather one that was told so, and rather not one that was seen to hold it later.
+//
+//nolint:gocyclo // one question with its kinds of evidence
+func (in *Facts) victim(granted []*history.Grant, g *history.Grant, rel *history.Call,
+	over map[*history.Grant]int64,
+) *history.Grant {
 	gone := func(at int64) bool {
 		robbed, is := over[g]
 		return in.Expired(g, at) || (is && robbed < at)
@@ -75,11 +79,11 @@ func (in *Facts) victim(granted []*history.Grant, g *history.Grant, rel *history
 		if _, robbed := over[h]; robbed || !in.canFollow(g, h) || !in.inForce(h, rel) {
 			continue
 		}
-		underWay := h.From() > rel.Start() // when h was granted
-		if (!underWay || gone(rel.End())) && in.denied(h, rel) && !(underWay && in.takenByAnother(granted, h, rel)) {
+		held := h.From() <= rel.Start()
+		if (held || gone(rel.End())) && in.denied(h, rel) && (held || !in.takenByAnother(granted, h, rel)) {
 			return h
 		}
-		if h.From() <= rel.Start() && gone(rel.Start()) && (found == nil || (heldAfter(found, rel) && !heldAfter(h, rel))) {
+		if held && gone(rel.Start()) && (found == nil || (heldAfter(found, rel) && !heldAfter(h, rel))) {
 			found = h
 		}
 		if found != nil && !in.Model.Shares() {
@@ -179,11 +183,12 @@ func (in *Facts) denied(h *history.Grant, rel *history.Call) bool {
 	return false
 }
 
-// RobbedByUnknown reports whether h held the lock when g was asked for and until a release under g was carried out, was then told that
-// it does not hold it, and nobody else was granted the lock or released it meanwhile.
+// RobbedByUnknown reports whether h held the lock when g was asked for and until a release under g was carried out, was then told
+// that it does not hold it, and nobody else was granted the lock or released it meanwhile.
 func (in *Facts) RobbedByUnknown(h, g *history.Grant, rel *history.Call) bool {
 	lasts := in.Run.Ends == history.EndsLease || in.Run.Ends == history.EndsNever // and not with a connection or a process
-	if !lasts || !h.Granted() || h.From() > g.Acquire.Start() || h.Client == g.Client || history.SameOwner(g, h) || in.Model.Together(g, h) ||
+	if !lasts || !h.Granted() || h.From() > g.Acquire.Start() || h.Client == g.Client || history.SameOwner(g, h) ||
+		in.Model.Together(g, h) ||
 		!in.inForce(h, rel) || !in.denied(h, rel) {
 		return false
 	}

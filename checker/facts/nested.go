@@ -39,7 +39,8 @@ func (in *Facts) NestedWaits() []NestedWait {
 				still = append(still, h)
 			}
 			// It began to hold before, and waits for as long as it does both.
-			if both := wait.Overlap(hold); (h.Lock != g.Lock || upgrades(h, g)) && hold.From <= wait.From && !both.Empty() && g.Acquire.Invoke.F == history.FAcquire {
+			if both := wait.Overlap(hold); (h.Lock != g.Lock || upgrades(h, g)) && hold.From <= wait.From && !both.Empty() &&
+				g.Acquire.Invoke.F == history.FAcquire {
 				out = append(out, NestedWait{g.Client, h.Lock, g.Lock, g, both})
 			}
 		}

@@ -89,7 +89,8 @@ func (in *Facts) sameBase(register, lock string) []Shown {
 // hasRead reports whether a section had read the value that it replaces.
 func hasRead(g *history.Grant, write *history.Event) bool {
 	return slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
-		return u.Invoke.F == history.FRead && u.Outcome() == history.OK && u.Invoke.Register == write.Register && u.Return.Value.Base == write.Value.Base
+		return u.Invoke.F == history.FRead && u.Outcome() == history.OK && u.Invoke.Register == write.Register &&
+			u.Return.Value.Base == write.Value.Base
 	})
 }
 

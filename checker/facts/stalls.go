@@ -106,8 +106,9 @@ const busyShare = 0.9
 // Load is in which share of a time something waited for a processor or a disk.
 type Load struct {
 	history.Interval
-	Share   float64
-	Servers float64 // the share in which a thread of a server waited for a processor, or anything for a disk; that of all, where nobody counted it
+	Share float64
+	// the share in which a thread of a server waited for a processor, or anything for a disk; that of all, where nobody counted it
+	Servers float64
 }
 
 // Loads are those that the kernel counted, mostly by second.

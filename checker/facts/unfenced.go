@@ -7,8 +7,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// tokensTaken finds, by what clients were told alone, a fence that keeps no log and took a token although it had answered a higher
-// one before that request was sent, or took one token from two grants that may not be held together.
+// tokensTaken finds, by what clients were told alone, a fence that keeps no log and took a token although it had answered a
+// higher one before that request was sent, or took one token from two grants that may not be held together.
 //
 //	b  |--token 3--|ok
 //	a                 |--token 2--|ok      stale

@@ -130,7 +130,8 @@ func gatewayIn(pools []network.IPAMConfig) (netip.Prefix, error) {
 			return netip.PrefixFrom(c.Subnet.Masked().Addr().Next(), c.Subnet.Bits()), nil
 		}
 	}
-	return netip.Prefix{}, errors.New("--network bridge needs an IPv4 subnet with 256 addresses, but Docker's default-address-pools contain none: add one to Docker's configuration")
+	return netip.Prefix{}, errors.New("--network bridge needs an IPv4 subnet with 256 addresses, but Docker's " +
+		"default-address-pools contain none: add one to Docker's configuration")
 }
 
 // settings are how a server is on the bridge.

@@ -103,8 +103,14 @@ func TestUnreachable(t *testing.T) {
 
 // A container sees the node's folder and the clock shim under names of its own, whatever they are called here.
 func TestEnvironment(t *testing.T) {
-	env, binds := environment(cluster.Place{Dir: "/root/run/nodes/redis-1", Env: []string{"LD_PRELOAD=/root/.cache/shim.so", "LOCKSTORM_CLOCK=/root/run/nodes/redis-1/clock", "X=/root/run/nodes/redis-10"}})
-	for name, want := range map[string]string{"LD_PRELOAD": "/lockstorm-preload/shim.so", "LOCKSTORM_CLOCK": "/lockstorm/clock", "X": "/root/run/nodes/redis-10"} {
+	env, binds := environment(cluster.Place{Dir: "/root/run/nodes/redis-1", Env: []string{
+		"LD_PRELOAD=/root/.cache/shim.so",
+		"LOCKSTORM_CLOCK=/root/run/nodes/redis-1/clock", "X=/root/run/nodes/redis-10",
+	}})
+	for name, want := range map[string]string{
+		"LD_PRELOAD": "/lockstorm-preload/shim.so", "LOCKSTORM_CLOCK": "/lockstorm/clock",
+		"X": "/root/run/nodes/redis-10",
+	} {
 		if env[name] != want {
 			t.Errorf("%s=%s, want %s", name, env[name], want)
 		}
@@ -119,7 +125,10 @@ func TestEnvironment(t *testing.T) {
 func TestBuildResult(t *testing.T) {
 	for _, c := range []struct{ said, want string }{
 		{`{"stream":"Step 1"}{"stream":"Successfully built"}`, ""},
-		{`{"stream":"E: Unable to locate package x\n"}{"errorDetail":{"message":"returned a non-zero code: 100"}}`, "returned a non-zero code: 100 (E: Unable to locate package x)"},
+		{
+			`{"stream":"E: Unable to locate package x\n"}{"errorDetail":{"message":"returned a non-zero code: 100"}}`,
+			"returned a non-zero code: 100 (E: Unable to locate package x)",
+		},
 		{`{"stream":`, "unexpected EOF"},
 	} {
 		err := buildResult(strings.NewReader(c.said))

@@ -63,7 +63,8 @@ func dial() (d *daemon, err error) {
 	if err != nil {
 		return nil, unreachable(err)
 	}
-	d.Version, d.trouble = info.Info.ServerVersion, elsewhere(d.api.DaemonHost(), info.Info.OperatingSystem, info.Info.SecurityOptions)
+	d.Version, d.trouble = info.Info.ServerVersion, elsewhere(d.api.DaemonHost(), info.Info.OperatingSystem,
+		info.Info.SecurityOptions)
 	d.users = mapping(info.Info.SecurityOptions)
 	return d, nil
 }
@@ -96,9 +97,12 @@ func unreachable(err error) error {
 	text := err.Error()
 	switch {
 	case errors.Is(err, fs.ErrPermission) || strings.Contains(text, "permission denied"):
-		return fmt.Errorf("this user has no permission for Docker's socket: ask an administrator to add you to the group docker, and log in again%s: %w", or, errFirst(err))
-	case client.IsErrConnectionFailed(err) || strings.Contains(text, "Cannot connect to the Docker daemon") || strings.Contains(text, "docker socket not found") || strings.Contains(text, "no such file"):
-		return fmt.Errorf("the Docker daemon does not answer: start the daemon, or set DOCKER_HOST to its address%s: %w", or, errFirst(err))
+		return fmt.Errorf("this user has no permission for Docker's socket: ask an administrator to add you to the group docker, and "+
+			"log in again%s: %w", or, errFirst(err))
+	case client.IsErrConnectionFailed(err) || strings.Contains(text, "Cannot connect to the Docker daemon") ||
+		strings.Contains(text, "docker socket not found") || strings.Contains(text, "no such file"):
+		return fmt.Errorf("the Docker daemon does not answer: start the daemon, or set DOCKER_HOST to its address%s: %w", or,
+			errFirst(err))
 	}
 	return fmt.Errorf("the Docker daemon gave an unexpected answer: check the daemon with `docker info`%s: %w", or, errFirst(err))
 }
@@ -113,11 +117,13 @@ func errFirst(err error) error {
 func elsewhere(host, system string, security []string) error {
 	switch {
 	case !strings.HasPrefix(host, "unix://"):
-		return fmt.Errorf("the Docker daemon at %s may be on another host, where lockstorm cannot reach the servers: use a Docker daemon on this host, with a Unix socket (DOCKER_HOST=unix:///path)", host)
+		return fmt.Errorf("the Docker daemon at %s may be on another host, where lockstorm cannot reach the servers: use a Docker "+
+			"daemon on this host, with a Unix socket (DOCKER_HOST=unix:///path)", host)
 	case strings.Contains(system, "Docker Desktop"):
 		return errors.New("Docker Desktop runs containers in a virtual machine: run lockstorm inside that virtual machine, or on Linux")
 	case slices.ContainsFunc(security, func(s string) bool { return strings.Contains(s, "rootless") }):
-		return errors.New("servers in rootless Docker cannot reach lockstorm's proxies, because rootless Docker has a separate network: use the system's Docker daemon")
+		return errors.New("servers in rootless Docker cannot reach lockstorm's proxies, because rootless Docker has a separate " +
+			"network: use the system's Docker daemon")
 	}
 	return nil
 }

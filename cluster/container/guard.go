@@ -74,7 +74,9 @@ func (g *Guard) Release(clean bool) error {
 	case wait := <-ended:
 		return errors.Join(err, wait)
 	case <-time.After(2 * sweepLimit):
-		return errors.Join(err, fmt.Errorf("lockstorm's guard process (pid %d), which removes leftover containers, did not exit within %v, so lockstorm killed it. To remove containers that are left, run lockstorm doctor --clean", g.cmd.Process.Pid, 2*sweepLimit), g.cmd.Process.Kill(), <-ended)
+		return errors.Join(err, fmt.Errorf("lockstorm's guard process (pid %d), which removes leftover containers, did not exit "+
+			"within %v, so lockstorm killed it. To remove containers that are left, run lockstorm doctor --clean", g.cmd.Process.Pid,
+			2*sweepLimit), g.cmd.Process.Kill(), <-ended)
 	}
 }
 

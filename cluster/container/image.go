@@ -122,7 +122,10 @@ func (d *daemon) build(ctx context.Context, i compose.Image) error {
 	if d.users != "" {
 		net = "" // a build cannot be told whose users it has, and so may not have that network
 	}
-	answer, err := d.api.ImageBuild(ctx, &sent, client.ImageBuildOptions{Tags: []string{i.Built()}, Remove: true, ForceRemove: true, NetworkMode: net})
+	answer, err := d.api.ImageBuild(ctx, &sent, client.ImageBuildOptions{
+		Tags: []string{i.Built()}, Remove: true, ForceRemove: true,
+		NetworkMode: net,
+	})
 	if err != nil {
 		return errFirst(err)
 	}
@@ -164,7 +167,8 @@ func State(ctx context.Context) (version string, images map[string]string, err e
 		case i.Official == "":
 			images["image "+i.Name] = "the image is not on this host yet: a run first builds the image from compose/images/" + i.Name
 		default:
-			images["image "+i.Name] = "the image is not on this host yet: a run first pulls " + i.Official + ", or builds the image from compose/images/" + i.Name
+			images["image "+i.Name] = "the image is not on this host yet: a run first pulls " + i.Official +
+				", or builds the image from compose/images/" + i.Name
 		}
 	}
 	return d.Version, images, nil

@@ -61,7 +61,10 @@ func (i *instance) log() error {
 	if err != nil {
 		return err
 	}
-	logs, err := i.d.api.ContainerLogs(i.p.life, i.c.id, client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Follow: true})
+	logs, err := i.d.api.ContainerLogs(i.p.life, i.c.id, client.ContainerLogsOptions{
+		ShowStdout: true, ShowStderr: true,
+		Follow: true,
+	})
 	if err != nil {
 		return errors.Join(err, out.Close())
 	}

@@ -109,7 +109,8 @@ func (p *Provider) Here(t cluster.Topology) error {
 			_, err = d.here(ctx, p.o.Images, i)
 		}
 		if errors.Is(err, errNotHere) {
-			return fmt.Errorf("%w (you need not do anything: a run with --provider container pulls or builds missing images before it starts the servers)", err)
+			return fmt.Errorf("%w (you need not do anything: a run with --provider container pulls or builds missing images before it "+
+				"starts the servers)", err)
 		}
 		if err != nil {
 			return err
@@ -195,7 +196,9 @@ func (p *Provider) prepare(ctx context.Context, r cluster.Recipe, place cluster.
 		return err
 	}
 	if r.Template != nil {
-		made, err := r.MakeTemplate(img.id, func(dir string) error { return p.all(ctx, d, r, img, r.Template.Make, cluster.Place{Dir: dir}) })
+		made, err := r.MakeTemplate(img.id, func(dir string) error {
+			return p.all(ctx, d, r, img, r.Template.Make, cluster.Place{Dir: dir})
+		})
 		if err == nil {
 			err = copyAll(ctx, made, filepath.Join(place.Dir, r.Template.Dir))
 		}
@@ -216,7 +219,9 @@ func copyAll(ctx context.Context, from, to string) error {
 }
 
 // all runs commands one after the other, in one container.
-func (p *Provider) all(ctx context.Context, d *daemon, r cluster.Recipe, img image, commands [][]string, place cluster.Place) error {
+func (p *Provider) all(ctx context.Context, d *daemon, r cluster.Recipe, img image, commands [][]string,
+	place cluster.Place,
+) error {
 	var lines []string
 	place.Inside = inside
 	for _, command := range commands {
@@ -234,7 +239,9 @@ func (p *Provider) all(ctx context.Context, d *daemon, r cluster.Recipe, img ima
 }
 
 // Launch starts a container of the node's image; what it says goes to server.log in its folder.
-func (p *Provider) Launch(ctx context.Context, _ cluster.Topology, r cluster.Recipe, place cluster.Place) (cluster.Instance, error) {
+func (p *Provider) Launch(ctx context.Context, _ cluster.Topology, r cluster.Recipe, place cluster.Place) (cluster.Instance,
+	error,
+) {
 	d, err := usable()
 	if err != nil {
 		return nil, err
@@ -296,7 +303,8 @@ func (p *Provider) Close() error {
 	}
 	if err != nil {
 		p.end()
-		err = fmt.Errorf("containers of the run may still exist (lockstorm doctor lists such containers, and doctor --clean removes them): %w", err)
+		err = fmt.Errorf("containers of the run may still exist (lockstorm doctor lists such containers, and doctor --clean removes "+
+			"them): %w", err)
 	}
 	p.work.Wait()
 	if d != nil {

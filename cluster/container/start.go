@@ -38,7 +38,9 @@ type started struct {
 type ends = map[string]*dockernetwork.EndpointSettings
 
 // begin makes a container that runs a command in the node's folder, and starts it.
-func (p *Provider) begin(ctx context.Context, d *daemon, r cluster.Recipe, img image, place cluster.Place, command []string, network string, ends ends) (started, error) {
+func (p *Provider) begin(ctx context.Context, d *daemon, r cluster.Recipe, img image, place cluster.Place, command []string,
+	network string, ends ends,
+) (started, error) {
 	user := userOf(r)
 	if err := errors.Join(writePasswd(place.Dir, user), user.own(place.Dir)); err != nil {
 		return started{}, err
@@ -81,7 +83,8 @@ func (p *Provider) begin(ctx context.Context, d *daemon, r cluster.Recipe, img i
 	if _, err := d.api.ContainerStart(ctx, s.id, client.ContainerStartOptions{}); err != nil {
 		p.remove(d, s.id)
 		if strings.Contains(err.Error(), "executable file not found") || strings.Contains(err.Error(), "no such file or directory") {
-			return s, fmt.Errorf("image %s does not contain the program %s, so the image is not a %s image: choose another image", img.ref, command[0], r.Image)
+			return s, fmt.Errorf("image %s does not contain the program %s, so the image is not a %s image: choose another image", img.ref,
+				command[0], r.Image)
 		}
 		return s, fmt.Errorf("cannot start container %s of image %s: %w", name, img.ref, errFirst(err))
 	}
@@ -89,7 +92,9 @@ func (p *Provider) begin(ctx context.Context, d *daemon, r cluster.Recipe, img i
 }
 
 // once runs a command in a container without a network, to its end, and returns what it said.
-func (p *Provider) once(ctx context.Context, d *daemon, r cluster.Recipe, img image, place cluster.Place, command []string) (string, error) {
+func (p *Provider) once(ctx context.Context, d *daemon, r cluster.Recipe, img image, place cluster.Place,
+	command []string,
+) (string, error) {
 	s, err := p.begin(ctx, d, r, img, place, command, networkNone, nil)
 	if err != nil {
 		return "", err

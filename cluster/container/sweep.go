@@ -92,7 +92,10 @@ func (d *daemon) remove(ctx context.Context, id string) error {
 
 // sweep removes every container of a run, and then its networks, and names them.
 func (d *daemon) sweep(ctx context.Context, run string) (gone []string, err error) {
-	found, err := d.api.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", labelRun+"="+run)})
+	found, err := d.api.ContainerList(ctx, client.ContainerListOptions{
+		All:     true,
+		Filters: make(client.Filters).Add("label", labelRun+"="+run),
+	})
 	if err != nil {
 		return nil, errFirst(err)
 	}
@@ -164,7 +167,10 @@ func Leftovers(ctx context.Context) ([]cluster.Leftover, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := d.api.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", labelRun)})
+	found, err := d.api.ContainerList(ctx, client.ContainerListOptions{
+		All:     true,
+		Filters: make(client.Filters).Add("label", labelRun),
+	})
 	if err != nil {
 		return nil, errFirst(err)
 	}

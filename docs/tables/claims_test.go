@@ -22,7 +22,8 @@ func Claims(answers []cases.ClaimResult) *measured.Table {
 			picture = "claim-" + strconv.Itoa(c.Number) + ".svg"
 		}
 		t.Rows = append(t.Rows, measured.Row{
-			"number": strconv.Itoa(c.Number), "claim": c.Text, "articles": strings.ReplaceAll(c.Articles, ", ", " "), "verdict": string(c.Judged(answers)), "note": c.Note, "picture": picture,
+			"number": strconv.Itoa(c.Number), "claim": c.Text, "articles": strings.ReplaceAll(c.Articles, ", ", " "),
+			"verdict": string(c.Judged(answers)), "note": c.Note, "picture": picture,
 		})
 	}
 	return t

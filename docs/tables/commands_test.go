@@ -32,7 +32,8 @@ func TestRunsOnPages(t *testing.T) {
 		joined := continued.ReplaceAllString(string(text), " ")
 		for _, m := range runs.FindAllStringSubmatch(joined, -1) {
 			line := strings.TrimSpace(m[1])
-			if strings.Contains(line, "exec:") || strings.ContainsAny(line, "[<$") || strings.Contains(line, "NAME") || strings.Contains(line, "...") {
+			if strings.Contains(line, "exec:") || strings.ContainsAny(line, "[<$") || strings.Contains(line, "NAME") ||
+				strings.Contains(line, "...") {
 				continue // an adapter's program, or a pattern
 			}
 			seen++

@@ -54,7 +54,8 @@ func bars(answers []cases.ClaimResult, title, axis, figure string, scale float64
 }
 
 func waitsOf(answers []cases.ClaimResult) string {
-	return bars(answers, "50 clients that poll for the lock: longest waits (p99) with random pauses (jitter) and with fixed pauses", "seconds", "wait_p99_ns", 1e-9)
+	return bars(answers, "50 clients that poll for the lock: longest waits (p99) with random pauses (jitter) and with fixed pauses",
+		"seconds", "wait_p99_ns", 1e-9)
 }
 
 func requestsOf(answers []cases.ClaimResult) string {
@@ -62,7 +63,8 @@ func requestsOf(answers []cases.ClaimResult) string {
 }
 
 func speed(answers []cases.ClaimResult) string {
-	return bars(answers, "one client acquires and releases a lock again and again: grants per second", "grants per second", "grants", 1.0/3, "file-flock")
+	return bars(answers, "one client acquires and releases a lock again and again: grants per second", "grants per second", "grants",
+		1.0/3, "file-flock")
 }
 
 // herd is notices by the number of clients, with one node and in a queue.

@@ -29,7 +29,8 @@ func Matrix(t *measured.Table, cat *harness.Catalogue, r *gate.Results) {
 		lock, topology, _ := strings.Cut(j.Row, " on ")
 		row := measured.Row{
 			"store": storeOf(cat, lock), "lock": lock, "topology": topology, "fault": j.Column, "expected": string(j.Expected.Outcome),
-			"as_expected_runs": strconv.Itoa(j.AsIt), "status": string(j.Status), "exposures": fmt.Sprint(j.Exposures), "command": j.Command,
+			"as_expected_runs": strconv.Itoa(j.AsIt), "status": string(j.Status), "exposures": fmt.Sprint(j.Exposures),
+			"command":    j.Command,
 			"lost_count": lostCount(r),
 		}
 		outcomes(row, j.Runs, j.Of)
@@ -74,7 +75,8 @@ func about(t *measured.Table, r *gate.Results) {
 	delete(t.About, "outcomes") // they are exact
 	maps.Copy(t.About, measured.Row{
 		"date": r.Started.UTC().Format(time.DateOnly), "machine": fmt.Sprintf("%d CPUs", r.CPUs),
-		"seeds": strings.TrimSuffix(fmt.Sprintf("1 to %d", seeds), " to 1"), "suite": r.Verdict, "versions": strings.Join(versions, "; "),
+		"seeds": strings.TrimSuffix(fmt.Sprintf("1 to %d", seeds), " to 1"), "suite": r.Verdict,
+		"versions": strings.Join(versions, "; "),
 	})
 }
 
@@ -200,7 +202,10 @@ func advice(all measured.Row, oneHost bool) string {
 
 // figuresOf are the figures of a lock over all its runs.
 func figuresOf(l answer.Lock) measured.Row {
-	row := measured.Row{"lock": l.Name, "fault": "all", "group": strconv.Itoa(l.Group), "blocked_forever_runs": strconv.Itoa(l.Blocked)}
+	row := measured.Row{
+		"lock": l.Name, "fault": "all", "group": strconv.Itoa(l.Group),
+		"blocked_forever_runs": strconv.Itoa(l.Blocked),
+	}
 	put(row, "violating_runs_percent", 1, l.Rate)
 	put(row, "lost_plain_updates", 1, l.Plain)
 	put(row, "lost_plain_percent", 1, l.PlainShare)

@@ -131,7 +131,8 @@ func (p *page) common(faults []nemesis.Spec) map[meaning]bool {
 
 // byProvider says which faults work with no backend, by provider of servers.
 func (p *page) byProvider(c *harness.Catalogue) {
-	p.line("\n## By provider of servers\n\nWhat never works with a [provider](providers.md), on any backend and topology (with one that is not listed, all can):\n")
+	p.line("\n## By provider of servers\n\nWhat never works with a [provider](providers.md), on any backend and topology (with " +
+		"one that is not listed, all can):\n")
 	for _, provider := range harness.ProviderNames()[1:] { // without auto
 		var not []string
 		for _, s := range c.Nemeses.All() {
@@ -157,8 +158,9 @@ var families = []struct{ name, title string }{
 
 // hit says whom a fault hits.
 var hit = map[nemesis.Whom]string{
-	0: "what the drawn faults hit", nemesis.Clients: "clients", nemesis.Nodes: "servers", nemesis.ClientsAndNodes: "clients and servers",
-	nemesis.OwnTargets: "something else",
+	0: "what the drawn faults hit", nemesis.Clients: "clients", nemesis.Nodes: "servers",
+	nemesis.ClientsAndNodes: "clients and servers",
+	nemesis.OwnTargets:      "something else",
 }
 
 // fault is an entry: of its parameters, those that others have too are told in the table of these.
@@ -184,11 +186,11 @@ func Backends(c *harness.Catalogue) string {
 	p := page{tight: true}
 	p.line(quoted(`# Backends
 
-%sTest a lock with ~--backend NAME[:key=value,...]~. "Ends": what ends a grant that is not released. "Tokens": it issues fencing tokens.
-"Renews": a lease that is held renews itself. The first topology is the default; ⁺: also with ~-aof~ behind its name.
+%sTest a lock with ~--backend NAME[:key=value,...]~. "Ends": what ends a grant that is not released. "Tokens": it issues fencing
+tokens. "Renews": a lease that is held renews itself. The first topology is the default; ⁺: also with ~-aof~ behind its name.
 
-lockstorm's Redis locks resend a command that got no answer, as real clients do. The second SET NX then says "held by another client"
-although the first may have taken the lock: the attempt is recorded as unknown. ~retries=0~ resends nothing.
+lockstorm's Redis locks resend a command that got no answer, as real clients do. The second SET NX then says "held by another
+client" although the first may have taken the lock: the attempt is recorded as unknown. ~retries=0~ resends nothing.
 `), generated)
 	all := c.Backends.All()
 	for _, store := range storesOf(c) {
@@ -283,7 +285,8 @@ func storesOf(c *harness.Catalogue) (all []store) {
 
 // signs are the words of the expected outcomes, as docs/matrix.md shows what was measured.
 var signs = map[suite.Outcome]string{
-	suite.Safe: "✅", suite.Inherent: "⚠️", suite.Mostly: "⚠️~", suite.Defect: "❌", suite.Blocks: "⛔", suite.Violated: "❗", suite.Any: "~",
+	suite.Safe: "✅", suite.Inherent: "⚠️", suite.Mostly: "⚠️~", suite.Defect: "❌", suite.Blocks: "⛔",
+	suite.Violated: "❗", suite.Any: "~",
 }
 
 // matrix is what each backend is expected to do under each fault.
@@ -291,8 +294,9 @@ func (p *page) matrix(c *harness.Catalogue) {
 	p.line(quoted(`
 ## What the locks do under faults
 
-The expected outcome with defaults; if the fault needs several servers (~leader-kill~), on the first topology that has them. Data without a fence
-is changed too (~--fencing both~). ~make soak~ runs 200 random cells and fails if one is contradicted (by a verdict: inconclusive is none).
+The expected outcome with defaults; if the fault needs several servers (~leader-kill~), on the first topology that has them. Data
+without a fence is changed too (~--fencing both~). ~make soak~ runs 200 random cells and fails if one is contradicted (by a
+verdict: inconclusive is none).
 [matrix.md](matrix.md) has what was measured.
 `))
 	p.header("sign", "word", "meaning")

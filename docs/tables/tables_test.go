@@ -169,8 +169,11 @@ func suiteOf() *gate.Results {
 	cell := func(lock string, word suite.Outcome) gate.CellResult {
 		return gate.CellResult{
 			Row: lock, Column: "client-pause", Status: gate.Worse, AsIt: 1, Of: 3, Command: "--backend " + lock,
-			Runs:    []gate.RunResult{{Word: word}, {Word: suite.Safe}, {Word: suite.Safe, Status: gate.Inconclusive}},
-			Figures: map[string]tally.Value{"violations.rate": {Value: 12, Low: 3, High: 40}, "recovery.median": {Value: 1.5e9, Low: 1e9, High: 2e9}},
+			Runs: []gate.RunResult{{Word: word}, {Word: suite.Safe}, {Word: suite.Safe, Status: gate.Inconclusive}},
+			Figures: map[string]tally.Value{
+				"violations.rate": {Value: 12, Low: 3, High: 40},
+				"recovery.median": {Value: 1.5e9, Low: 1e9, High: 2e9},
+			},
 		}
 	}
 	lock := func(name string, lost float64) answer.Lock {
@@ -194,11 +197,13 @@ func TestSuites(t *testing.T) {
 		want []string
 	}{
 		{"matrix", matrix, Matrix, []string{
-			"|fault|`file-flock`|\n|---|:-:|\n|[client-pause](faults.md#client-pause)|✅2/3|\n", "|fault|`redis-del`|`redis-lua`|\n", "|❌1/3|❌1/3|\n",
+			"|fault|`file-flock`|\n|---|:-:|\n|[client-pause](faults.md#client-pause)|✅2/3|\n", "|fault|`redis-del`|`redis-lua`|\n",
+			"|❌1/3|❌1/3|\n",
 			"`redis-lua` under `client-pause` was not as expected: " + string(gate.Worse) + ", 1 of 3",
 		}},
 		{"choosing", choosing, Choosing, []string{
-			"|**Defects**||||||||||\n|`redis-lua`|➖|❌1/3|➖|➖|➖|20 %|no tokens|1.5 s||\n|`redis-del`|➖|❌1/3|", "|**One host only**||||||||||\n|`file-flock`|➖|✅2/3|➖|➖|➖|0 %|not needed|",
+			"|**Defects**||||||||||\n|`redis-lua`|➖|❌1/3|➖|➖|➖|20 %|no tokens|1.5 s||\n|`redis-del`|➖|❌1/3|",
+			"|**One host only**||||||||||\n|`file-flock`|➖|✅2/3|➖|➖|➖|0 %|not needed|",
 		}},
 		{"defaults", defaults, Defaults, []string{"|`file-flock`||`client-pause`|1/3|\n"}},
 	} {
@@ -222,7 +227,8 @@ func TestSuites(t *testing.T) {
 		}
 		c.fill(table, cat, r)
 		for _, row := range table.Rows {
-			if found, of := (measured.Rows{row}).Sum("as_expected_runs"), (measured.Rows{row}).Sum("runs"); c.page == "defaults" && found*10 < of*8 {
+			if found, of := (measured.Rows{row}).Sum("as_expected_runs"), (measured.Rows{row}).Sum("runs"); c.page == "defaults" &&
+				found*10 < of*8 {
 				t.Errorf("%s: found in %d of %d runs", row["lock"], found, of)
 			}
 		}
@@ -235,7 +241,10 @@ func TestSuites(t *testing.T) {
 // A release changed something where its runs ended otherwise than those before; runs without a verdict say nothing.
 func TestChanged(t *testing.T) {
 	row := func(safe, inherent, defect, unknown string) measured.Row {
-		return measured.Row{"safe_runs": safe, "inherent_runs": inherent, "blocks_runs": "0", "defect_runs": defect, "unknown_runs": unknown}
+		return measured.Row{
+			"safe_runs": safe, "inherent_runs": inherent, "blocks_runs": "0", "defect_runs": defect,
+			"unknown_runs": unknown,
+		}
 	}
 	for name, c := range map[string]struct {
 		rows measured.Rows

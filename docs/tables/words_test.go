@@ -75,7 +75,8 @@ func TestSectionsOfLibraries(t *testing.T) {
 		if n := len(strings.Fields(body)); n > 150 {
 			t.Errorf("docs/libraries.md: %q has %d words: at most 150", title, n)
 		}
-		if tells := !strings.HasPrefix(title, "Measurements") && !strings.HasPrefix(title, "Libraries"); tells && !strings.Contains(index, "(#"+anchor(title)+")") {
+		if tells := !strings.HasPrefix(title, "Measurements") && !strings.HasPrefix(title, "Libraries"); tells &&
+			!strings.Contains(index, "(#"+anchor(title)+")") {
 			t.Errorf("docs/libraries.md: %q is not in the index", title)
 		}
 	}

@@ -16,7 +16,8 @@ const LedgerWhole = "ledger-whole"
 
 // The rules of its findings.
 const (
-	RuleTwice   = "entry-twice"   // two entries have the same number: the first entry is lost, and so are all entries that followed it
+	// two entries have the same number: the first entry is lost, and so are all entries that followed it
+	RuleTwice   = "entry-twice"
 	RuleMoney   = "money-changed" // the sum of all accounts has changed
 	RuleStrange = "strange-entry" // the record contains an invalid entry
 )
@@ -74,8 +75,8 @@ func ledgerWhole(in *checker.Input) checker.Result {
 }
 
 // follow replays the entries. Every client reads the book and writes it under the same grant. So if the number of a new entry is
-// already in the book, other clients have changed the book between the read and the write. The entries from this number on are then
-// lost. Later clients continue with the numbers that they read, and make no error.
+// already in the book, other clients have changed the book between the read and the write. The entries from this number on are
+// then lost. Later clients continue with the numbers that they read, and make no error.
 func follow(in *checker.Input, entries []posted) (findings []checker.Finding, lost int64) {
 	var book []posted // in the order of their numbers
 	for _, p := range entries {
@@ -103,7 +104,8 @@ func postedUnder(in *checker.Input, lock string) (out []posted, strange []checke
 			}
 			p := posted{grant: g, call: u}
 			if err := u.Invoke.Value.Into(&p.Entry); err != nil || p.Number < 1 || !g.Granted() {
-				f := finding(RuleStrange, fmt.Sprintf("%s wrote an invalid entry, or wrote without the lock: %s", g.Client, u.Invoke.Value.JSON), p)
+				f := finding(RuleStrange, fmt.Sprintf("%s wrote an invalid entry, or wrote without the lock: %s", g.Client,
+					u.Invoke.Value.JSON), p)
 				f.Cause, f.CauseKind, f.Doubtful = "an error in the record", checker.CauseRecord, true
 				strange = append(strange, f)
 				continue
@@ -118,8 +120,9 @@ func postedUnder(in *checker.Input, lock string) (out []posted, strange []checke
 // finding makes a finding about entries (the earlier entry first), without a cause.
 func finding(rule, message string, about ...posted) checker.Finding {
 	f := checker.Finding{
-		Rule: rule, Class: checker.NoClass, Cause: "no fault in the record explains this", CauseKind: checker.CauseNone, Gating: true, Message: message,
-		From: about[0].call.Start(), To: about[len(about)-1].call.End(),
+		Rule: rule, Class: checker.NoClass, Cause: "no fault in the record explains this", CauseKind: checker.CauseNone, Gating: true,
+		Message: message,
+		From:    about[0].call.Start(), To: about[len(about)-1].call.End(),
 	}
 	for _, p := range about {
 		f.Events = append(f.Events, p.call.Invoke.Index, p.call.Return.Index)
@@ -130,14 +133,16 @@ func finding(rule, message string, about ...posted) checker.Finding {
 
 // money reports a transfer that changed the sum of all accounts. No lock can cause this: the workload made the error.
 func money(p, before posted) checker.Finding {
-	f := finding(RuleMoney, fmt.Sprintf("after entry %d (written by %s) the sum of all accounts is %d, but after the first entry it was %d", p.Number, p.grant.Client, p.Total, before.Total), before, p)
+	f := finding(RuleMoney, fmt.Sprintf("after entry %d (written by %s) the sum of all accounts is %d, but after the first entry "+
+		"it was %d", p.Number, p.grant.Client, p.Total, before.Total), before, p)
 	f.Cause, f.CauseKind = "an error of the workload", checker.CauseRecord
 	return f
 }
 
 // twice reports two entries with the same number, and finds out why both clients could write.
 func twice(in *checker.Input, a, b posted) checker.Finding {
-	f := finding(RuleTwice, fmt.Sprintf("%s (grant %s) and %s (grant %s) both wrote entry %d of the ledger of lock %s: one of the two entries is lost",
+	f := finding(RuleTwice, fmt.Sprintf("%s (grant %s) and %s (grant %s) both wrote entry %d of the ledger of lock %s: one of the "+
+		"two entries is lost",
 		a.grant.Client, a.grant.ID, b.grant.Client, b.grant.ID, a.Number, a.grant.Lock), a, b)
 	for _, p := range []posted{a, b} {
 		if p.afterRelease() {
@@ -155,13 +160,15 @@ func twice(in *checker.Input, a, b posted) checker.Finding {
 	}
 	if a.call.End() > b.grant.From() { // a sent the write while it held the lock, but the write took effect later
 		late := causes.Of(in).LateCause(causes.Lateness{
-			Grant: a.grant, From: a.call.Start(), Until: a.call.End(), Begun: b.grant.From(), Due: a.grant.DeadlineAt(a.call.Start()), OnItsWay: true,
+			Grant: a.grant, From: a.call.Start(), Until: a.call.End(), Begun: b.grant.From(), Due: a.grant.DeadlineAt(a.call.Start()),
+			OnItsWay: true,
 		})
 		f.Class, f.Reason, f.Doubtful = checker.Inherent, checker.ReasonAppliedLate, late.Unasked()
 		f.Cause, f.CauseKind, f.Fault = late.Text, late.Kind, late.Fault
 		return f
 	}
-	f.Cause, f.CauseKind, f.Doubtful = "either a write with unknown outcome, or an error in the record (the two clients never held the lock at the same time)", checker.CauseRecord, true
+	f.Cause, f.CauseKind, f.Doubtful = "either a write with unknown outcome, or an error in the record (the two clients never "+
+		"held the lock at the same time)", checker.CauseRecord, true
 	return f
 }
 

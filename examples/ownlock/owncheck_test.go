@@ -15,7 +15,8 @@ import (
 // finding.
 func answer(t *testing.T, events string) (string, checker.Result) {
 	t.Helper()
-	h, err := history.ParseText(strings.NewReader("run workload=ledger resource=false ends=lease discipline=trusting ttl=50ms\n" + events + "\nend\n"))
+	h, err := history.ParseText(strings.NewReader("run workload=ledger resource=false ends=lease discipline=trusting ttl=50ms\n" +
+		events + "\nend\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,8 @@ func answer(t *testing.T, events string) (string, checker.Result) {
 // granted makes two events: a client requests a lock at a time in ms, and gets it with a lease of 50 ms.
 func granted(at int, client, grant, lock string) string {
 	return fmt.Sprintf("%[1]dms %[2]s c%[2]s invoke acquire lock=%[4]s grant=%[3]s\n"+
-		"%[1]dms %[2]s c%[2]s ok acquire lock=%[4]s grant=%[3]s lease=%[3]s sent=%[1]dms ttl=50ms deadline=%[5]dms\n", at, client, grant, lock, at+50)
+		"%[1]dms %[2]s c%[2]s ok acquire lock=%[4]s grant=%[3]s lease=%[3]s sent=%[1]dms ttl=50ms deadline=%[5]dms\n", at, client,
+		grant, lock, at+50)
 }
 
 // wrote makes two events: a client writes an entry, and gets the answer 1 ms later.
@@ -44,12 +46,14 @@ func wrote(at int, client, grant, lock, outcome string, number, total int) strin
 		why = " error=other"
 	}
 	return fmt.Sprintf("%[1]dms %[2]s c%[2]s invoke work lock=%[4]s grant=%[3]s {\"number\":%[6]d,\"total\":%[7]d}\n"+
-		"%[8]dms %[2]s c%[2]s %[5]s work lock=%[4]s grant=%[3]s%[9]s {\"number\":%[6]d,\"total\":%[7]d}\n", at, client, grant, lock, outcome, number, total, at+1, why)
+		"%[8]dms %[2]s c%[2]s %[5]s work lock=%[4]s grant=%[3]s%[9]s {\"number\":%[6]d,\"total\":%[7]d}\n", at, client, grant, lock,
+		outcome, number, total, at+1, why)
 }
 
 // released makes two events: a client releases its lock, and gets the answer.
 func released(at int, client, grant, lock string) string {
-	return fmt.Sprintf("%[1]dms %[2]s c%[2]s invoke release lock=%[4]s grant=%[3]s\n%[1]dms %[2]s c%[2]s ok release lock=%[4]s grant=%[3]s\n", at, client, grant, lock)
+	return fmt.Sprintf("%[1]dms %[2]s c%[2]s invoke release lock=%[4]s grant=%[3]s\n%[1]dms %[2]s c%[2]s ok release lock=%[4]s "+
+		"grant=%[3]s\n", at, client, grant, lock)
 }
 
 // histories are small test histories, each with the right result.
@@ -85,7 +89,8 @@ var histories = map[string]struct{ events, want string }{
 		"fail, defect entry-twice, defect entry-twice",
 	},
 	"who goes on from a stale book is not to blame": {
-		granted(0, "1", "g1", "L") + granted(60, "2", "g2", "L") + wrote(62, "2", "g2", "L", "ok", 1, 9) + released(64, "2", "g2", "L") +
+		granted(0, "1", "g1", "L") + granted(60, "2", "g2", "L") + wrote(62, "2", "g2", "L", "ok", 1, 9) + released(64, "2", "g2",
+			"L") +
 			granted(66, "3", "g3", "L") + wrote(68, "3", "g3", "L", "ok", 2, 9) + released(70, "3", "g3", "L") +
 			wrote(80, "1", "g1", "L", "ok", 1, 9) + released(82, "1", "g1", "L") +
 			granted(90, "2", "g4", "L") + wrote(92, "2", "g4", "L", "ok", 2, 9) + released(94, "2", "g4", "L") +
@@ -93,8 +98,10 @@ var histories = map[string]struct{ events, want string }{
 		"fail, inherent entry-twice",
 	},
 	"a stale book that nobody was told of": {
-		granted(0, "1", "g1", "L") + granted(60, "2", "g2", "L") + wrote(62, "2", "g2", "L", "ok", 1, 9) + released(64, "2", "g2", "L") +
-			wrote(80, "1", "g1", "L", "info", 1, 9) + granted(90, "3", "g3", "L") + wrote(92, "3", "g3", "L", "ok", 1, 9) + released(94, "3", "g3", "L"),
+		granted(0, "1", "g1", "L") + granted(60, "2", "g2", "L") + wrote(62, "2", "g2", "L", "ok", 1, 9) + released(64, "2", "g2",
+			"L") +
+			wrote(80, "1", "g1", "L", "info", 1, 9) + granted(90, "3", "g3", "L") + wrote(92, "3", "g3", "L", "ok", 1, 9) + released(94,
+			"3", "g3", "L"),
 		"unknown, none entry-twice",
 	},
 	"after its release": {
@@ -102,7 +109,8 @@ var histories = map[string]struct{ events, want string }{
 			wrote(20, "2", "g2", "L", "ok", 1, 9) + wrote(30, "1", "g1", "L", "ok", 1, 9), "fail, none entry-twice",
 	},
 	"money": {
-		granted(0, "1", "g1", "L") + wrote(5, "1", "g1", "L", "ok", 1, 9) + wrote(8, "1", "g1", "L", "ok", 2, 7), "fail, none money-changed",
+		granted(0, "1", "g1", "L") + wrote(5, "1", "g1", "L", "ok", 1, 9) + wrote(8, "1", "g1", "L", "ok", 2, 7),
+		"fail, none money-changed",
 	},
 	"no entry": {granted(0, "1", "g1", "L") + wrote(5, "1", "g1", "L", "ok", 0, 9), "unknown, none strange-entry"},
 }
@@ -138,7 +146,8 @@ func TestLedgerDoesNotApply(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := checker.Judge(in, ownlock.Catalogue().Checks).Checks[ownlock.LedgerWhole]; r.Verdict != checker.Skipped || r.Reason != "workload counter keeps no ledger" {
+	if r := checker.Judge(in, ownlock.Catalogue().Checks).Checks[ownlock.LedgerWhole]; r.Verdict != checker.Skipped ||
+		r.Reason != "workload counter keeps no ledger" {
 		t.Errorf("%s: %s", r.Verdict, r.Reason)
 	}
 }

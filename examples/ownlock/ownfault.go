@@ -26,14 +26,16 @@ const (
 // Faults describes the fault for the catalogue.
 func Faults() []nemesis.Spec {
 	return []nemesis.Spec{{
-		Name: StaleFile, Doc: "replaces the lock's file by another file for a while, as when a file system is unmounted and mounted again",
+		Name: StaleFile, Doc: "replaces the lock's file by another file for a while, as when a file system is unmounted and " +
+			"mounted again",
 		Proven: "The name of the lock's file now leads to a different file (a different inode).",
 		End:    "lockstorm puts the old file back, and checks that the name leads to the old file again.",
 		Family: history.FamilyStore,
 		Whom:   nemesis.OwnTargets, // the fault affects neither clients nor servers: it finds the files itself
 		Params: append(nemesis.CommonParams("1.5ttl", "3ttl"), nemesis.StayParam(), nemesis.Param{
 			Name: paramSeen, Default: seenNothing,
-			Doc: "content of the other file (nothing: the file is empty; copy: the content of the lock's file, as on a replica that lags behind)",
+			Doc: "content of the other file (nothing: the file is empty; copy: the content of the lock's file, as on a replica that " +
+				"lags behind)",
 		}),
 		Check: checkSeen,
 		// By default the fault acts just after a client has acquired the lock, when it can do most harm.
@@ -61,7 +63,8 @@ var _ nemesis.Fault = staleFile{}
 // Available refuses locks whose files this fault does not know.
 func (staleFile) Available(s nemesis.Setting) error {
 	if ours := []string{Name, Blind}; !slices.Contains(ours, s.Backend) {
-		return fmt.Errorf("this fault does not know the lock files of backend %s: choose one of the backends %s", s.Backend, strings.Join(ours, ", "))
+		return fmt.Errorf("this fault does not know the lock files of backend %s: choose one of the backends %s", s.Backend,
+			strings.Join(ours, ", "))
 	}
 	return nil
 }
@@ -131,7 +134,8 @@ func swap(path string, copied bool) (s swapped, err error) {
 func (all swaps) proof() string {
 	var names []string
 	for _, s := range all {
-		names = append(names, fmt.Sprintf("the name %s now leads to another file (size: %d bytes)", filepath.Base(s.path), s.now.Size()))
+		names = append(names, fmt.Sprintf("the name %s now leads to another file (size: %d bytes)", filepath.Base(s.path),
+			s.now.Size()))
 	}
 	return strings.Join(names, "; ")
 }

@@ -19,7 +19,8 @@ import (
 // The fault breaks the lock, is named as the cause, and the old file comes back.
 func TestStaleFile(t *testing.T) {
 	t.Parallel()
-	out := lockstormtest.Violates(t, ownlock.Catalogue(), "--backend own-lock --nemesis stale-file"+settings, checker.MutualExclusion, checker.Defect)
+	out := lockstormtest.Violates(t, ownlock.Catalogue(), "--backend own-lock --nemesis stale-file"+settings,
+		checker.MutualExclusion, checker.Defect)
 	for _, f := range out.Results.Checks[checker.MutualExclusion].Findings {
 		if !strings.HasPrefix(f.Cause, "fault #") || !strings.Contains(f.Cause, "stale-file") || f.Fault == 0 {
 			t.Errorf("another cause: %s", f.Cause)
@@ -35,9 +36,15 @@ func TestStaleFile(t *testing.T) {
 // Two faults with a bug each, which must never pass for faults that struck.
 func plantedFaults() []nemesis.Spec {
 	spec := func(name string, f nemesis.Fault) nemesis.Spec {
-		return nemesis.Spec{Name: name, Doc: "a fault with a bug", Proven: "It is not.", End: "It fails.", Family: history.FamilyStore, Whom: nemesis.OwnTargets, Fault: f}
+		return nemesis.Spec{
+			Name: name, Doc: "a fault with a bug", Proven: "It is not.", End: "It fails.", Family: history.FamilyStore,
+			Whom: nemesis.OwnTargets, Fault: f,
+		}
 	}
-	return []nemesis.Spec{spec("fault-unproven", planted{}), spec("fault-unhealed", planted{proof: "it struck", heal: errors.New("the old file is gone")})}
+	return []nemesis.Spec{
+		spec("fault-unproven", planted{}),
+		spec("fault-unhealed", planted{proof: "it struck", heal: errors.New("the old file is gone")}),
+	}
 }
 
 // planted strikes nothing.
@@ -68,8 +75,10 @@ func TestAFaultWithoutProof(t *testing.T) {
 // A fault that is not healed ends the run: what the lock did after it proves nothing.
 func TestAFaultThatIsNotHealed(t *testing.T) {
 	t.Parallel()
-	out := lockstormtest.Run(t, catalogue(), "--backend own-lock --nemesis fault-unhealed"+settings, suite.Expectation{Exit: []int{harness.ExitUnknown}})
-	if out.Trouble == nil || !strings.Contains(out.Trouble.Error(), "lockstorm could not undo the fault fault-unhealed: the old file is gone") {
+	out := lockstormtest.Run(t, catalogue(), "--backend own-lock --nemesis fault-unhealed"+settings,
+		suite.Expectation{Exit: []int{harness.ExitUnknown}})
+	if out.Trouble == nil || !strings.Contains(out.Trouble.Error(), "lockstorm could not undo the fault fault-unhealed: the old "+
+		"file is gone") {
 		t.Errorf("trouble: %v", out.Trouble)
 	}
 }

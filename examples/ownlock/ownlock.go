@@ -40,12 +40,14 @@ const PointFree = "between-look-and-take"
 func Specs() []backends.Spec {
 	return []backends.Spec{
 		spec(Name, "a lease in a file; only the owner of the lease can release the lock", fileLock.release),
-		spec(Blind, "a lease in a file; the release frees the lock, even if the lock belongs to another client (a planted bug)", fileLock.releaseBlindly),
+		spec(Blind, "a lease in a file; the release frees the lock, even if the lock belongs to another client (a planted bug)",
+			fileLock.releaseBlindly),
 	}
 }
 
 // Catalogue contains the part of lockstorm for locks without servers, and the entries of this package. (To use all stores of
-// lockstorm, see package backends/stores.) A run starts its own binary again, once for each client, so all clients must use this catalogue.
+// lockstorm, see package backends/stores.) A run starts its own binary again, once for each client, so all clients must use this
+// catalogue.
 func Catalogue() *harness.Catalogue {
 	cat := harness.New(file.Part())
 	cat.Backends.Add(Specs()...)
@@ -62,7 +64,8 @@ func spec(name, doc string, release func(fileLock, string) error) backends.Spec 
 		Ends:       history.EndsLease,    // a lease ends no earlier than sent + ttl
 		Tokens:     true,
 		Keys:       func(_, lock string) []string { return []string{leaseFile(lock)} }, // for faults that act on the lock's file
-		Points:     []backends.Point{{Name: PointFree, Doc: "the client has seen that the lock is free, but has not yet made itself the owner in the file"}},
+		Points: []backends.Point{{Name: PointFree, Doc: "the client has seen that the lock is free, but has not yet made itself " +
+			"the owner in the file"}},
 		Open: func(_ context.Context, env backends.Env) (backends.Locker, error) {
 			return &locker{env: env, release: release}, nil
 		},

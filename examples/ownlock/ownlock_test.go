@@ -30,7 +30,8 @@ func TestKilled(t *testing.T) {
 func TestBlindRelease(t *testing.T) {
 	t.Parallel()
 	lockstormtest.Violates(t, ownlock.Catalogue(),
-		"--backend own-lock-blind --nemesis client-pause:at=before-release,every=1.6ttl --workload counter:hold=0.5ttl,think=0s"+settings,
+		"--backend own-lock-blind --nemesis client-pause:at=before-release,every=1.6ttl --workload counter:hold=0.5ttl,think=0s"+
+			settings,
 		checker.Ownership, checker.Defect)
 }
 
@@ -48,7 +49,8 @@ func TestPaused(t *testing.T) {
 			Run: suite.MustLine("--backend own-lock --fencing on" + paused + settings), Expect: passes(),
 		},
 		{
-			Name: "in-the-protocol", Text: "the client is paused while it acquires the lock: when it resumes, its new lease has already expired, so it does not use the lock",
+			Name: "in-the-protocol", Text: "the client is paused while it acquires the lock: when it resumes, its new lease has already " +
+				"expired, so it does not use the lock",
 			Run: suite.MustLine("--backend own-lock --nemesis client-pause:at=" + ownlock.PointFree + settings), Expect: passes(),
 		},
 	})
@@ -74,10 +76,12 @@ func onlyInherent() suite.Expectation {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"--backend own-lock --nemesis stale-file:seen=double":         "nemesis stale-file: seen=double: choose nothing or copy",
-		"--backend own-lock --nemesis stale-file:look=copy":           `nemesis stale-file has no parameter "look"`,
-		"--backend file-flock --nemesis stale-file":                   "the fault stale-file cannot work in this run: this fault does not know the lock files of backend file-flock",
-		"--backend own-lock --workload ledger:accounts=1":             "workload ledger: accounts=1: choose 2 accounts or more, because money moves between two accounts",
+		"--backend own-lock --nemesis stale-file:seen=double": "nemesis stale-file: seen=double: choose nothing or copy",
+		"--backend own-lock --nemesis stale-file:look=copy":   `nemesis stale-file has no parameter "look"`,
+		"--backend file-flock --nemesis stale-file": "the fault stale-file cannot work in this run: this fault " +
+			"does not know the lock files of backend file-flock",
+		"--backend own-lock --workload ledger:accounts=1": "workload ledger: accounts=1: choose 2 accounts or more, " +
+			"because money moves between two accounts",
 		"--backend own-lock --workload ledger:opening=none":           "workload ledger: opening=none is not a whole number",
 		"--backend own-lock --workload ledger --fencing on":           "workload ledger uses no data, so there is nothing to fence",
 		"--backend own-lock --nemesis client-pause:at=entry-numbered": "at=entry-numbered: this run has no such point",

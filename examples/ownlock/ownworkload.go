@@ -32,18 +32,23 @@ const (
 // workload shows that the check in [Checks] finds such a bug.
 func Workloads() []workloads.Spec {
 	return []workloads.Spec{
-		workload(Ledger, "each critical section moves money between two accounts, and writes the move to a ledger (a file) as an entry with the next entry number", (*ledger).transfer),
-		workload(Late, "like the workload ledger, but the client writes the entry a while after it has released the lock (a planted bug)", (*ledger).transferLate),
+		workload(Ledger, "each critical section moves money between two accounts, and writes the move to a ledger (a file) as an "+
+			"entry with the next entry number", (*ledger).transfer),
+		workload(Late, "like the workload ledger, but the client writes the entry a while after it has released the lock (a "+
+			"planted bug)", (*ledger).transferLate),
 	}
 }
 
-func workload(name, doc string, section func(*ledger, context.Context, *workloads.Client, workloads.Turn) (bool, error)) workloads.Spec {
+func workload(name, doc string, section func(*ledger, context.Context, *workloads.Client, workloads.Turn) (bool,
+	error),
+) workloads.Spec {
 	return workloads.Spec{
 		Name: name, Doc: doc,
 		Params: append(workloads.Params(),
 			workloads.Param{Name: paramAccounts, Default: "4", Doc: "number of accounts, 2 or more"},
 			workloads.Param{Name: paramOpening, Default: "100", Doc: "initial balance of each account"}),
-		Points: []history.Point{{Name: PointNumbered, Doc: "the client has read the last entry and numbered the new entry, but has not yet written the new entry"}},
+		Points: []history.Point{{Name: PointNumbered, Doc: "the client has read the last entry and numbered the new entry, but has " +
+			"not yet written the new entry"}},
 		Check: func(s workloads.Settings) error {
 			_, err := newLedger(s)
 			return err
@@ -102,8 +107,8 @@ func (l *ledger) Section(ctx context.Context, c *workloads.Client, t workloads.T
 }
 
 // transfer reads the book, waits for a while, and writes the book. Before every access, it does the same steps in the same order:
-// it checks the lease, reaches the point, and accesses the data. Between the point and the access it checks nothing. Real programs
-// have the same gap.
+// it checks the lease, reaches the point, and accesses the data. Between the point and the access it checks nothing. Real
+// programs have the same gap.
 func (l *ledger) transfer(ctx context.Context, c *workloads.Client, t workloads.Turn) (bool, error) {
 	return l.Run(ctx, c, t, func(h *workloads.Hold) error {
 		if !h.Valid() {

@@ -35,11 +35,16 @@ func smallBackend() backends.Spec {
 }
 
 func smallFault() nemesis.Spec {
-	return nemesis.Spec{Name: "small-fault", Doc: "a fault", Proven: "It is said.", End: "Nothing happens.", Family: history.FamilyStore, Whom: nemesis.OwnTargets, Fault: planted{proof: "nothing was struck"}}
+	return nemesis.Spec{
+		Name: "small-fault", Doc: "a fault", Proven: "It is said.", End: "Nothing happens.",
+		Family: history.FamilyStore, Whom: nemesis.OwnTargets, Fault: planted{proof: "nothing was struck"},
+	}
 }
 
 func smallWorkload() workloads.Spec {
-	return workloads.Spec{Name: "small-work", Doc: "a workload", New: func(s workloads.Settings) workloads.Workload { return &small{s} }}
+	return workloads.Spec{Name: "small-work", Doc: "a workload", New: func(s workloads.Settings) workloads.Workload {
+		return &small{s}
+	}}
 }
 
 type small struct{ workloads.Settings }
@@ -57,7 +62,8 @@ func smallCheck() checker.Check {
 // Specs without any optional field run.
 func TestSmallSpecs(t *testing.T) {
 	t.Parallel()
-	out := lockstormtest.Safe(t, catalogue(), "--backend small-lock --nemesis small-fault --workload small-work --ttl 700ms --time 1s --clients 2 --seed 42")
+	out := lockstormtest.Safe(t, catalogue(), "--backend small-lock --nemesis small-fault --workload small-work --ttl 700ms "+
+		"--time 1s --clients 2 --seed 42")
 	if c := out.Results.Checks["small-check"]; c.Required || c.Figures["small_grants"] == 0 {
 		t.Errorf("the check: %+v", c)
 	}

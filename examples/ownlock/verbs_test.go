@@ -43,7 +43,8 @@ func TestList(t *testing.T) {
 func TestVerbs(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
-	run := strings.Fields("run --backend own-lock --nemesis stale-file:at=before-write --workload ledger:accounts=3" + settings + "--out " + dir)
+	run := strings.Fields("run --backend own-lock --nemesis stale-file:at=before-write --workload ledger:accounts=3" + settings +
+		"--out " + dir)
 	for _, tc := range []struct {
 		args []string
 		code int
@@ -69,8 +70,10 @@ func TestSuite(t *testing.T) {
 	if code != harness.ExitPass && code != harness.ExitUnknown {
 		t.Errorf("exit code %d\n%s%s", code, out, progress)
 	}
-	code, out, progress = said(t, "suite", "lockstorm.yaml", "--replace", "own-lock=own-lock-blind", "--out", filepath.Join(dir, "red"))
-	if code != harness.ExitViolation || !strings.Contains(out, "the release freed another client's lock") { // a busy host may show it in another cell
+	code, out, progress = said(t, "suite", "lockstorm.yaml", "--replace", "own-lock=own-lock-blind", "--out",
+		filepath.Join(dir, "red"))
+	// a busy host may show it in another cell
+	if code != harness.ExitViolation || !strings.Contains(out, "the release freed another client's lock") {
 		t.Errorf("exit code %d\n%s%s", code, out, progress)
 	}
 }
@@ -83,7 +86,8 @@ func TestInit(t *testing.T) {
 		t.Fatalf("init: exit code %d\n%s\n%s", code, out, progress)
 	}
 	code, out, progress := said(t, "suite", file, "--list")
-	if code != harness.ExitPass || !strings.Contains(out, ownlock.Blind) || !strings.Contains(out, "client-pause") || strings.Contains(out, "server-restart") {
+	if code != harness.ExitPass || !strings.Contains(out, ownlock.Blind) || !strings.Contains(out, "client-pause") ||
+		strings.Contains(out, "server-restart") {
 		t.Errorf("suite --list: exit code %d\n%s\n%s", code, out, progress)
 	}
 }

@@ -69,10 +69,12 @@ func chosenWith(t *testing.T, way, params string) (backends.Spec, catalog.Values
 // An adapter says what parameters it has; it is told all of them, and nobody can give another.
 func TestParams(t *testing.T) {
 	t.Parallel()
-	if _, _, err := chosenWith(t, "params", ",gifen=yes"); err == nil || !strings.Contains(err.Error(), `no parameter "gifen": did you mean "given"? choose from cmd, given, left`) {
+	if _, _, err := chosenWith(t, "params", ",gifen=yes"); err == nil ||
+		!strings.Contains(err.Error(), `no parameter "gifen": did you mean "given"? choose from cmd, given, left`) {
 		t.Errorf("error %v", err)
 	}
-	if _, _, err := chosenWith(t, "honest", ",given=yes"); err == nil || !strings.Contains(err.Error(), `no parameter "given": choose from cmd`) {
+	if _, _, err := chosenWith(t, "honest", ",given=yes"); err == nil ||
+		!strings.Contains(err.Error(), `no parameter "given": choose from cmd`) {
 		t.Errorf("error %v", err)
 	}
 	spec, values, err := chosenWith(t, "params", ",given=yes")
@@ -188,7 +190,10 @@ func TestWaitingEnds(t *testing.T) {
 
 func TestRenewalsAndLosses(t *testing.T) {
 	l, s := opened(t, "renews")
-	if _, err := l.TryAcquire(t.Context(), backends.Request{Lock: "L1", Owner: "o1", TTL: time.Second, Hooks: s.hooks()}); err != nil {
+	if _, err := l.TryAcquire(t.Context(), backends.Request{
+		Lock: "L1", Owner: "o1", TTL: time.Second,
+		Hooks: s.hooks(),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if r := <-s.renewed; r.Deadline != r.Sent+time.Second.Nanoseconds() || r.Sent <= 0 {
@@ -205,8 +210,10 @@ func TestRenewalsAndLosses(t *testing.T) {
 // Each way to break the protocol is told once, in a sentence, and what was asked is of unknown outcome.
 func TestBreaches(t *testing.T) {
 	for way, want := range map[string]string{
-		"noise": "is not a JSON message", "neither": "neither an answer nor a notice", "long": "a line that is too long", "dies": "ended by itself: exit status 7: killed by a bug",
-		"backdated": "adapter's clock is not CLOCK_MONOTONIC of this host", "reused": "which was never made|twice", "ok": "the answer to an acquire must be", "timeless": "(the time at which the adapter sent the request to the store)",
+		"noise": "is not a JSON message", "neither": "neither an answer nor a notice", "long": "a line that is too long",
+		"dies":      "ended by itself: exit status 7: killed by a bug",
+		"backdated": "adapter's clock is not CLOCK_MONOTONIC of this host", "reused": "which was never made|twice",
+		"ok": "the answer to an acquire must be", "timeless": "(the time at which the adapter sent the request to the store)",
 		"token": "the grant contains a token: true", "late-deadline": "after the end of the lease", "twice": "twice",
 	} {
 		t.Run(way, func(t *testing.T) {
@@ -260,7 +267,8 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]string{
-		"exec": "cmd=FILE is missing", "exec:cmd=/no/such/file": "there is no such program", "exec:cmd=no-such-program": "no program on PATH", "exec:cmd=" + text: "is not a program",
+		"exec": "cmd=FILE is missing", "exec:cmd=/no/such/file": "there is no such program",
+		"exec:cmd=no-such-program": "no program on PATH", "exec:cmd=" + text: "is not a program",
 	} {
 		if _, _, err := backends.Choose(c, line, "x"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)
@@ -274,12 +282,16 @@ func TestClockIsProven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	without, err := adapter.SpecOf(adapter.Description{Protocol: adapter.Protocol, Name: "fake", Ends: history.EndsLease}, []string{"fake"})
+	without, err := adapter.SpecOf(adapter.Description{Protocol: adapter.Protocol, Name: "fake", Ends: history.EndsLease},
+		[]string{"fake"})
 	if err != nil || spec.NoClock || !without.NoClock {
 		t.Errorf("a clock that is said, and one that is not: %v, %v (%v)", !spec.NoClock, !without.NoClock, err)
 	}
 	clock := history.NewClock()
-	_, err = spec.Open(t.Context(), backends.Env{Dir: t.TempDir(), TTL: time.Second, Now: clock.Now, ClockBase: clock.Base(), Rand: rand.New(rand.NewPCG(1, 2))})
+	_, err = spec.Open(t.Context(), backends.Env{
+		Dir: t.TempDir(), TTL: time.Second, Now: clock.Now, ClockBase: clock.Base(),
+		Rand: rand.New(rand.NewPCG(1, 2)),
+	})
 	if err == nil || !strings.Contains(err.Error(), "adapter's clock is not CLOCK_MONOTONIC of this host") {
 		t.Errorf("%v", err)
 	}

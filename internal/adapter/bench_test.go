@@ -20,7 +20,10 @@ func BenchmarkPython(b *testing.B) {
 		b.Fatal(err)
 	}
 	clock := history.NewClock()
-	l, err := spec.Open(b.Context(), backends.Env{Dir: b.TempDir(), TTL: time.Second, Timeout: time.Second, Now: clock.Now, ClockBase: clock.Base(), Rand: rand.New(rand.NewPCG(1, 2))})
+	l, err := spec.Open(b.Context(), backends.Env{
+		Dir: b.TempDir(), TTL: time.Second, Timeout: time.Second, Now: clock.Now,
+		ClockBase: clock.Base(), Rand: rand.New(rand.NewPCG(1, 2)),
+	})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -18,23 +18,27 @@ const collectLimit = 30 * time.Second
 // the adapter's message says what its collector logged.
 func (l *locker) Collect(_ context.Context, length time.Duration) (string, error) {
 	if !l.clock {
-		return "", errors.New("the adapter's description lacks the field \"clock\". Without the field \"clock\" lockstorm cannot check how long the adapter's garbage collection took: set this field to \"monotonic\"")
+		return "", errors.New("the adapter's description lacks the field \"clock\". Without the field \"clock\" lockstorm cannot " +
+			"check how long the adapter's garbage collection took: set this field to \"monotonic\"")
 	}
 	a := l.call(request{Op: opCollect, Length: length.Nanoseconds()}, length+collectLimit)
 	switch {
 	case a.err != nil:
 		return "", l.broke(a.err)
 	case a.Answer != ansOK:
-		return "", fmt.Errorf("the adapter answered the request \"collect\" with %q, but must answer \"ok\"%s", a.Answer, after(a.Message))
+		return "", fmt.Errorf("the adapter answered the request \"collect\" with %q, but must answer \"ok\"%s", a.Answer,
+			after(a.Message))
 	case a.From == nil || a.To == nil || a.Message == "":
-		return "", l.broke(breach("the adapter's answer to the request \"collect\" must have the fields \"from\", \"to\" and \"message\""))
+		return "", l.broke(breach("the adapter's answer to the request \"collect\" must have the fields \"from\", \"to\" and " +
+			"\"message\""))
 	}
 	if err := errors.Join(l.within("from", *a.From, a.sent, a.at), l.within("to", *a.To, a.sent, a.at)); err != nil {
 		return "", l.broke(err)
 	}
 	took := time.Duration(*a.To - *a.From)
 	if took < length/2 {
-		return "", fmt.Errorf("the adapter's garbage collection took only %v instead of the requested %v: %s", took.Round(time.Millisecond), length, a.Message)
+		return "", fmt.Errorf("the adapter's garbage collection took only %v instead of the requested %v: %s",
+			took.Round(time.Millisecond), length, a.Message)
 	}
 	return fmt.Sprintf("for %v (%s)", took.Round(time.Millisecond), a.Message), nil
 }

@@ -37,7 +37,8 @@ func TestCollect(t *testing.T) {
 		})
 	}
 	l, _ := opened(t, "collects")
-	if _, err := l.(backends.Collector).Collect(t.Context(), time.Hour); err == nil || !strings.Contains(err.Error(), "instead of the requested 1h0m0s") { //nolint:forcetypeassert // see above
+	if _, err := l.(backends.Collector).Collect(t.Context(), time.Hour); err == nil || //nolint:forcetypeassert // see above
+		!strings.Contains(err.Error(), "instead of the requested 1h0m0s") {
 		t.Errorf("a pause that was too short: %v", err)
 	}
 	if err := l.Close(); err != nil {

@@ -64,7 +64,10 @@ func isBreach(err error) bool { return errors.As(err, new(*BreachError)) }
 const writeLimit = 5 * time.Second
 
 func newConn(in, out *os.File, now func() int64, notice func(line, int64) error) *conn {
-	c := &conn{in: in, out: out, now: now, notice: notice, waiting: map[int64]*call{}, late: map[int64]bool{}, ended: make(chan struct{})}
+	c := &conn{
+		in: in, out: out, now: now, notice: notice, waiting: map[int64]*call{}, late: map[int64]bool{},
+		ended: make(chan struct{}),
+	}
 	go c.read()
 	return c
 }

@@ -25,7 +25,8 @@ func TestLateGrantIsGivenBack(t *testing.T) {
 	}
 	clock := history.NewClock()
 	made, err := open(t.Context(), d, argv, backends.Env{
-		Dir: t.TempDir(), TTL: time.Minute, Timeout: time.Second, Retry: 10 * time.Millisecond, Now: clock.Now, ClockBase: clock.Base(), Rand: rand.New(rand.NewPCG(1, 2)),
+		Dir: t.TempDir(), TTL: time.Minute, Timeout: time.Second, Retry: 10 * time.Millisecond, Now: clock.Now, ClockBase: clock.Base(),
+		Rand:   rand.New(rand.NewPCG(1, 2)),
 		Breach: func(text string) { t.Error(text) },
 	})
 	if err != nil {

@@ -110,7 +110,8 @@ func (l *locker) opened(o Opening) error {
 		return err
 	}
 	if !reflect.DeepEqual(again, l.about) {
-		return errors.New("the adapter gave two different descriptions of itself in its answers to \"hello\": the description must always be the same")
+		return errors.New("the adapter gave two different descriptions of itself in its answers to \"hello\": the description must " +
+			"always be the same")
 	}
 	if a := l.call(request{Op: opOpen, Opening: &o}, describeLimit); a.err != nil || a.Answer != ansOK {
 		if errors.Is(a.err, errEnded) {
@@ -149,9 +150,11 @@ func (l *locker) within(what string, t nanos, from, to int64) error {
 	at := int64(t) - l.env.ClockBase
 	switch {
 	case at < from:
-		return breach("the adapter's clock is not CLOCK_MONOTONIC of this host: the time in field %q is %v before the request", what, time.Duration(from-at))
+		return breach("the adapter's clock is not CLOCK_MONOTONIC of this host: the time in field %q is %v before the request", what,
+			time.Duration(from-at))
 	case at > to:
-		return breach("the adapter's clock is not CLOCK_MONOTONIC of this host: the time in field %q is %v after the message arrived", what, time.Duration(at-to))
+		return breach("the adapter's clock is not CLOCK_MONOTONIC of this host: the time in field %q is %v after the message arrived",
+			what, time.Duration(at-to))
 	}
 	return nil
 }
@@ -204,7 +207,8 @@ func (l *locker) attempt(ctx context.Context, op string, req backends.Request) (
 			return h, nil
 		}
 	} else if a.err == nil && a.Answer == ansOK {
-		a.err = breach("the adapter answered the request %s with \"ok\": the answer to an acquire must be \"granted\", or the reason why the lock was not granted", op)
+		a.err = breach("the adapter answered the request %s with \"ok\": the answer to an acquire must be \"granted\", or the reason "+
+			"why the lock was not granted", op)
 	}
 	if a.err == nil {
 		l.forget(id)
@@ -236,8 +240,8 @@ func (l *locker) waitFor(ctx context.Context, id int64, one *call) answer {
 	return l.await(id, one, l.limit)
 }
 
-// giveBack releases what was granted after its attempt had been given up, as a program does whose call returns late: else it would
-// be held for ever by somebody who does not know of it. The attempt is of unknown outcome on record.
+// giveBack releases what was granted after its attempt had been given up, as a program does whose call returns late: else it
+// would be held for ever by somebody who does not know of it. The attempt is of unknown outcome on record.
 func (l *locker) giveBack(attempt int64) {
 	l.broke(l.leave(request{Op: opRelease, Hold: attempt})) //nolint:errcheck // it is told
 }
@@ -254,12 +258,14 @@ func (h *hold) granted(a answer) error {
 	if a.Token != nil {
 		n, err := strconv.ParseInt(*a.Token, 10, 64)
 		if err != nil {
-			return breach("the token %q in the adapter's grant is not valid: a token must be a whole number, written as a string", *a.Token)
+			return breach("the token %q in the adapter's grant is not valid: a token must be a whole number, written as a string",
+				*a.Token)
 		}
 		info.Token, info.HasToken = n, true
 	}
 	if h.l.about.Tokens != info.HasToken {
-		return breach("the adapter's description and its grant disagree about fencing tokens (the description promises tokens: %t, the grant contains a token: %t)", h.l.about.Tokens, info.HasToken)
+		return breach("the adapter's description and its grant disagree about fencing tokens (the description promises tokens: %t, "+
+			"the grant contains a token: %t)", h.l.about.Tokens, info.HasToken)
 	}
 	r, err := h.l.lived(a.line, h.req.TTL, a.sent, a.at)
 	if err != nil {
@@ -272,7 +278,8 @@ func (h *hold) granted(a answer) error {
 	case h.l.about.Model.Session:
 		session, known := h.l.sessions[a.Lease]
 		if !known {
-			return breach("the adapter's grant names the session %q, but the adapter has not announced this session by a notice \"opened\"", a.Lease)
+			return breach("the adapter's grant names the session %q, but the adapter has not announced this session by a notice "+
+				"\"opened\"", a.Lease)
 		}
 		info.Lease, info.TTL, info.Deadline = a.Lease, session.TTL, session.Deadline
 	case h.l.about.Ends == history.EndsLease:
@@ -282,18 +289,20 @@ func (h *hold) granted(a answer) error {
 	return nil
 }
 
-// lived is how long a grant or a renewal lives by what the adapter says, between two moments of ours. Without a clock it counts from
-// the first of them: no hold is made longer than it is.
+// lived is how long a grant or a renewal lives by what the adapter says, between two moments of ours. Without a clock it counts
+// from the first of them: no hold is made longer than it is.
 func (l *locker) lived(said line, ttl time.Duration, from, to int64) (backends.Renewal, error) {
 	r := backends.Renewal{Sent: from, TTL: ttl, Nodes: said.Nodes}
 	if said.TTL != nil {
 		r.TTL = time.Duration(*said.TTL)
 	}
 	if r.TTL <= 0 || r.TTL > maxTTL {
-		return r, breach("the adapter reported a lease with a time to live of %v: a time to live must be from 1 ns to %v", r.TTL, maxTTL)
+		return r, breach("the adapter reported a lease with a time to live of %v: a time to live must be from 1 ns to %v", r.TTL,
+			maxTTL)
 	}
 	if l.clock && said.Sent == nil {
-		return r, breach("the adapter's grant or renewal lacks the field \"sent\" (the time at which the adapter sent the request to the store)")
+		return r, breach("the adapter's grant or renewal lacks the field \"sent\" (the time at which the adapter sent the request to " +
+			"the store)")
 	}
 	if l.clock && said.Sent != nil {
 		if err := l.within("sent", *said.Sent, from, to); err != nil {
@@ -306,7 +315,8 @@ func (l *locker) lived(said line, ttl time.Duration, from, to int64) (backends.R
 		if d := int64(*said.Deadline) - l.env.ClockBase; d <= r.Deadline {
 			r.Deadline = d
 		} else {
-			return r, breach("the deadline in the adapter's grant or renewal is %v after the end of the lease: the deadline must not be later than the end of the lease", time.Duration(d-r.Deadline))
+			return r, breach("the deadline in the adapter's grant or renewal is %v after the end of the lease: the deadline must not be "+
+				"later than the end of the lease", time.Duration(d-r.Deadline))
 		}
 	}
 	return r, nil
@@ -326,7 +336,8 @@ func (h *hold) ask(r request) answer {
 	switch {
 	case a.err != nil:
 	case a.Answer == ansGranted, a.Answer == ansBusy:
-		a.err = breach("the adapter answered the request %s with %s: the protocol does not allow this answer to this request", op, a.Answer)
+		a.err = breach("the adapter answered the request %s with %s: the protocol does not allow this answer to this request", op,
+			a.Answer)
 	default:
 		return a
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 )
 
-// noticed takes what the adapter tells unasked. It is called by the reader, which it must not keep: what may block goes on beside it.
+// noticed takes what the adapter tells unasked. It is called by the reader, which it must not keep: what may block goes on beside
+// it.
 func (l *locker) noticed(n line, at int64) error {
 	switch n.Notice {
 	case noteRenewed, noteGaveUp:
@@ -21,7 +22,8 @@ func (l *locker) noticed(n line, at int64) error {
 	h := l.holds[n.Hold]
 	l.mu.Unlock()
 	if h == nil {
-		return breach("the adapter sent the notice %s for the acquire attempt %d, but lockstorm made no attempt with this number", n.Notice, n.Hold)
+		return breach("the adapter sent the notice %s for the acquire attempt %d, but lockstorm made no attempt with this number",
+			n.Notice, n.Hold)
 	}
 	if n.Notice == noteLost {
 		h.req.Hooks.Lost(h.leaseName(), n.Message)
@@ -33,7 +35,8 @@ func (l *locker) noticed(n line, at int64) error {
 	switch n.Notice {
 	case notePoint:
 		if !l.hasPoint(n.Name) {
-			return breach("the adapter reported that it reached the point %q (a named step), but the adapter's description does not list this point", n.Name)
+			return breach("the adapter reported that it reached the point %q (a named step), but the adapter's description does not "+
+				"list this point", n.Name)
 		}
 		go func() {
 			h.req.Reach(context.Background(), n.Name)
@@ -64,11 +67,13 @@ func (l *locker) ofSession(n line, at int64) error {
 	l.mu.Unlock()
 	switch {
 	case !l.about.Model.Session:
-		return breach("the adapter sent the notice %s for lease %q: only an adapter whose description says that its lock has sessions may send this notice", n.Notice, n.Lease)
+		return breach("the adapter sent the notice %s for lease %q: only an adapter whose description says that its lock has "+
+			"sessions may send this notice", n.Notice, n.Lease)
 	case known && n.Notice == noteOpened:
 		return breach("the adapter sent the notice %s twice for lease %q, but must announce each lease only once", n.Notice, n.Lease)
 	case !known && n.Notice != noteOpened:
-		return breach("the adapter sent the notice %s for lease %q, but has not announced this lease by a notice \"opened\"", n.Notice, n.Lease)
+		return breach("the adapter sent the notice %s for lease %q, but has not announced this lease by a notice \"opened\"", n.Notice,
+			n.Lease)
 	case n.Notice == noteOpened:
 		r, err := l.lived(n, l.env.TTL, 0, at)
 		if err != nil {
@@ -84,7 +89,8 @@ func (l *locker) ofSession(n line, at int64) error {
 	case n.Notice == noteRenewing && n.N > 0:
 		return l.starts(n, func() (func(line, int64) error, error) { return l.renewingSession(n.Lease) })
 	}
-	return breach("the adapter sent the notice %q for lease %q: the notice is unknown, or its field n is missing or not greater than 0", n.Notice, n.Lease)
+	return breach("the adapter sent the notice %q for lease %q: the notice is unknown, or its field n is missing or not "+
+		"greater than 0", n.Notice, n.Lease)
 }
 
 func (l *locker) renewingSession(lease string) (func(line, int64) error, error) {
@@ -111,7 +117,8 @@ func (l *locker) renewingSession(lease string) (func(line, int64) error, error) 
 	}, err
 }
 
-// starts puts a renewal, or a release that nobody asked for, on record, and lets it go. One that could not be recorded never goes.
+// starts puts a renewal, or a release that nobody asked for, on record, and lets it go. One that could not be recorded never
+// goes.
 func (l *locker) starts(n line, begin func() (func(line, int64) error, error)) error {
 	l.mu.Lock()
 	_, twice := l.asked[n.N]
@@ -167,7 +174,8 @@ func (l *locker) finished(n line, at int64) error {
 	delete(l.asked, n.N)
 	l.mu.Unlock()
 	if done == nil {
-		return breach("the adapter sent the notice %s (the end of an operation) with n=%d, but sent no earlier notice with this number (the start of the operation)", n.Notice, n.N)
+		return breach("the adapter sent the notice %s (the end of an operation) with n=%d, but sent no earlier notice with this "+
+			"number (the start of the operation)", n.Notice, n.N)
 	}
 	return done(n, at)
 }

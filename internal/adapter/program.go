@@ -41,7 +41,10 @@ func start(argv []string, log io.Writer, now func() int64, notice func(line, int
 	if err != nil {
 		return nil, errors.Join(err, theirIn.Close(), in.Close())
 	}
-	p := &program{cmd: exec.Command(argv[0], argv[1:]...), starter: proc.NewStarter(), log: &bounded{to: log, left: maxLog}, exited: make(chan struct{})}
+	p := &program{
+		cmd: exec.Command(argv[0], argv[1:]...), starter: proc.NewStarter(), log: &bounded{to: log, left: maxLog},
+		exited: make(chan struct{}),
+	}
 	p.path = p.cmd.Path
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.cmd.ExtraFiles = []*os.File{theirIn, theirOut}
@@ -91,7 +94,8 @@ func startError(file string, err error) error {
 	case errors.Is(err, os.ErrPermission):
 		return fmt.Errorf("%s cannot be run: check that the file is executable (chmod +x)", file)
 	case errors.Is(err, syscall.ENOEXEC):
-		return fmt.Errorf("%s is not a program: the first line of a script must name its interpreter, as in #!/usr/bin/env python3", file)
+		return fmt.Errorf("%s is not a program: the first line of a script must name its interpreter, as in #!/usr/bin/env python3",
+			file)
 	}
 	return fmt.Errorf("cannot start %s: %w", file, err)
 }

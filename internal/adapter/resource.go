@@ -47,14 +47,18 @@ func (h *hold) Read(_ context.Context, register string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(*a.Value, 10, 64)
 	if err != nil {
-		return 0, h.l.broke(breach("the adapter answered the request \"read\" with the value %q: a value must be a whole number, written as a string", *a.Value))
+		return 0, h.l.broke(breach("the adapter answered the request \"read\" with the value %q: a value must be a whole number, "+
+			"written as a string", *a.Value))
 	}
 	return n, nil
 }
 
 // Write writes a register of the store.
 func (h *hold) Write(_ context.Context, register string, base, value int64) error {
-	a := h.ask(request{Op: opWrite, Hold: h.id, Register: register, Base: strconv.FormatInt(base, 10), Value: strconv.FormatInt(value, 10)})
+	a := h.ask(request{
+		Op: opWrite, Hold: h.id, Register: register, Base: strconv.FormatInt(base, 10),
+		Value: strconv.FormatInt(value, 10),
+	})
 	if a.err != nil {
 		return a.err
 	}

@@ -29,7 +29,8 @@ const (
 // Spec is the backend that runs adapters. What it is, its adapter says: With starts it, asks, and ends it.
 func Spec() backends.Spec {
 	return backends.Spec{
-		Name: Name, Doc: "a lock in any language, tested through an adapter: a program that talks with lockstorm in lines of JSON over two pipes (docs/adapters.md)",
+		Name: Name, Doc: "a lock in any language, tested through an adapter: a program that talks with lockstorm in lines of JSON " +
+			"over two pipes (docs/adapters.md)",
 		Topologies: []string{local}, Ends: history.EndsNever, Arguments: true, OwnParams: true,
 		Params: []catalog.Param{{Name: paramCmd, Doc: "the adapter program to start; write its arguments after --"}},
 		With:   with,
@@ -82,7 +83,8 @@ func command(v catalog.Values) ([]string, error) {
 	return append([]string{file}, args...), nil
 }
 
-// describeLimit is how long an adapter may take to say what it is: a virtual machine takes its time to start, most of all on a busy host.
+// describeLimit is how long an adapter may take to say what it is: a virtual machine takes its time to start, most of all on a
+// busy host.
 const describeLimit = time.Minute
 
 // described remembers what programs have said of themselves, as long as they stay the same.
@@ -147,7 +149,8 @@ func (p *program) hello() (Description, error) {
 	case a.err != nil:
 		return Description{}, fmt.Errorf("adapter %s did not answer the request \"hello\": %w", p.path, a.err)
 	case a.Answer != ansOK:
-		return Description{}, fmt.Errorf("adapter %s answered the request \"hello\" with %q, but must answer \"ok\" with its description%s", p.path, a.Answer, after(a.Message))
+		return Description{}, fmt.Errorf("adapter %s answered the request \"hello\" with %q, but must answer \"ok\" with its "+
+			"description%s", p.path, a.Answer, after(a.Message))
 	}
 	return a.About, a.About.valid()
 }
@@ -160,20 +163,24 @@ func (d Description) valid() error {
 	case d.Name == "":
 		return errors.New("the adapter's description lacks the field \"name\"")
 	case d.Clock != "" && d.Clock != clockMonotonic:
-		return fmt.Errorf("the adapter's description has the clock %q: set the field \"clock\" to %q, or leave it out", d.Clock, clockMonotonic)
+		return fmt.Errorf("the adapter's description has the clock %q: set the field \"clock\" to %q, or leave it out", d.Clock,
+			clockMonotonic)
 	case d.NoTry && !d.Waits:
-		return errors.New("the adapter supports neither the request \"acquire\" nor the request \"try\": an adapter needs at least one of them")
+		return errors.New("the adapter supports neither the request \"acquire\" nor the request \"try\": an adapter needs at least " +
+			"one of them")
 	}
 	for _, c := range d.Calls {
 		if !slices.Contains(calls, c) {
-			return fmt.Errorf("the field \"calls\" in the adapter's description contains the unknown call %q: choose from %s", c, strings.Join(calls, ", "))
+			return fmt.Errorf("the field \"calls\" in the adapter's description contains the unknown call %q: choose from %s", c,
+				strings.Join(calls, ", "))
 		}
 	}
 	for _, s := range d.Signals {
 		switch backends.SignalKind(s.Kind) {
 		case backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod:
 		default:
-			return fmt.Errorf("the field \"signals\" in the adapter's description contains the unknown kind %q: choose from %s, %s, %s, %s", s.Kind, backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod)
+			return fmt.Errorf("the field \"signals\" in the adapter's description contains the unknown kind %q: choose from %s, "+
+				"%s, %s, %s", s.Kind, backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod)
 		}
 	}
 	return nil
@@ -185,7 +192,8 @@ var calls = []string{backends.CallExtend, backends.CallAsk, opCollect}
 // spec is a backend as an adapter describes it.
 func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error) {
 	s.Doc, s.Ends, s.Model, s.Tokens, s.Fair = cmp.Or(d.Doc, s.Doc), d.Ends, d.Model, d.Tokens, d.Fair
-	s.Renews, s.Buffers, s.NoTry, s.Settles, s.Collects = d.Renews, d.Buffers, d.NoTry, d.Settles, slices.Contains(d.Calls, opCollect)
+	s.Renews, s.Buffers, s.NoTry, s.Settles, s.Collects = d.Renews, d.Buffers, d.NoTry, d.Settles,
+		slices.Contains(d.Calls, opCollect)
 	s.Calls = slices.DeleteFunc(slices.Clone(d.Calls), func(c string) bool { return c == opCollect }) // which is none of its users
 	s.NoClock = d.Clock == ""
 	s.Library, s.Notes, s.Recovery = d.Library, d.Notes, time.Duration(d.Recovery)
@@ -208,7 +216,8 @@ func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error)
 	}
 	for _, p := range d.Params {
 		if p.Name == paramCmd {
-			return s, fmt.Errorf("the adapter's description has a parameter %q: choose another name, because lockstorm uses this name for the adapter program", paramCmd)
+			return s, fmt.Errorf("the adapter's description has a parameter %q: choose another name, because lockstorm uses this name "+
+				"for the adapter program", paramCmd)
 		}
 		s.Params = append(slices.Clip(s.Params), catalog.Param{Name: p.Name, Default: p.Default, Doc: p.Doc})
 	}
@@ -261,9 +270,11 @@ func Probe(argv []string) error {
 	a := p.call(request{Op: "unheard-of", Owner: "nobody"}, describeLimit)
 	switch {
 	case a.err != nil:
-		return fmt.Errorf("as a test, lockstorm sent the adapter an unknown request: the adapter must answer \"unsupported\", but failed: %w", a.err)
+		return fmt.Errorf("as a test, lockstorm sent the adapter an unknown request: the adapter must answer \"unsupported\", but "+
+			"failed: %w", a.err)
 	case a.Answer != ansUnsupported:
-		return fmt.Errorf("as a test, lockstorm sent the adapter an unknown request: the adapter must answer \"unsupported\", but answered %q", a.Answer)
+		return fmt.Errorf("as a test, lockstorm sent the adapter an unknown request: the adapter must answer \"unsupported\", but "+
+			"answered %q", a.Answer)
 	}
 	return nil
 }

@@ -12,8 +12,8 @@ import "github.com/lockstorm/lockstorm/history"
 // reentrant); where none of these is on record, its last own event; then on to the last
 // use that it invoked under the grant, for who acts as the holder believes that it holds.
 // A deadline counts from the tolerance before it: the lock may let the grant go from then
-// on. A client that goes by a method of its library believes in what the method last answered. A use after the store had answered the grant's own release is the client's error and
-// extends nothing.
+// on. A client that goes by a method of its library believes in what the method last answered. A use after the store had answered
+// the grant's own release is the client's error and extends nothing.
 func Hold(r *history.Record, g *history.Grant) history.Interval {
 	if !g.Granted() {
 		return history.Interval{}

@@ -26,7 +26,8 @@ func Dir() (dir, why string, err error) {
 	}
 	dir = inTemp()
 	if second := own(dir); second != nil {
-		return "", "", fmt.Errorf("lockstorm found no directory for its cache (%w; %w): set XDG_CACHE_HOME to a writable directory", first, second)
+		return "", "", fmt.Errorf("lockstorm found no directory for its cache (%w; %w): set XDG_CACHE_HOME to a writable directory",
+			first, second)
 	}
 	return dir, first.Error(), nil
 }

@@ -28,7 +28,8 @@ func TestDir(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Dir(); err == nil || !strings.Contains(err.Error(), "does not belong to this user, or other users can write in it") || !strings.Contains(err.Error(), "XDG_CACHE_HOME") {
+	if _, _, err := Dir(); err == nil || !strings.Contains(err.Error(), "does not belong to this user, or other users can "+
+		"write in it") || !strings.Contains(err.Error(), "XDG_CACHE_HOME") {
 		t.Errorf("a folder that anybody can write: %v", err)
 	}
 	t.Setenv("TMPDIR", file)

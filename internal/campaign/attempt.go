@@ -37,8 +37,8 @@ func (r *working) keep(msg jetstream.Msg) (settled func()) {
 	return func() { close(done); <-ended }
 }
 
-// handle makes a task that a message has brought, stores what came of it, and only then acknowledges the message. When the run has
-// ended it frees the machine for the next one.
+// handle makes a task that a message has brought, stores what came of it, and only then acknowledges the message. When the run
+// has ended it frees the machine for the next one.
 func (r *working) handle(ctx context.Context, msg jetstream.Msg, t Task, free func()) {
 	given := uint64(1)
 	if meta, err := msg.Metadata(); err == nil {
@@ -67,8 +67,8 @@ func (r *working) handle(ctx context.Context, msg jetstream.Msg, t Task, free fu
 	}
 }
 
-// lacksFor reports whether this machine lacks something for a task, although it had what the first cell of its need wanted: others may
-// have it.
+// lacksFor reports whether this machine lacks something for a task, although it had what the first cell of its need wanted:
+// others may have it.
 func (r *working) lacksFor(t Task) bool {
 	c, err := r.Campaign.Definition.Cells[t.Cell].Cell()
 	if err != nil || r.Do != nil {
@@ -83,7 +83,8 @@ func (r *working) lacksFor(t Task) bool {
 	r.unable[t.Cell] = true
 	r.mu.Unlock()
 	if first {
-		r.tell(Progress{Note: fmt.Sprintf("the run %s is left to the other machines of the campaign, because this machine cannot execute the run: %v", r.Campaign.name(t), missing)})
+		r.tell(Progress{Note: fmt.Sprintf("the run %s is left to the other machines of the campaign, because this machine cannot "+
+			"execute the run: %v", r.Campaign.name(t), missing)})
 	}
 	return true
 }
@@ -141,7 +142,8 @@ func (r *working) acknowledge(ctx context.Context, msg jetstream.Msg) {
 	msg.DoubleAck(ctx) //nolint:errcheck // see above
 }
 
-// attempt makes an attempt and stores it. No outcome: it was given up. again: the host disturbed it, and it may be made once more.
+// attempt makes an attempt and stores it. No outcome: it was given up. again: the host disturbed it, and it may be made once
+// more.
 func (r *working) attempt(ctx context.Context, o owner, given uint64, free func()) (out *gate.RunResult, again bool) {
 	cell, err := r.Campaign.Definition.Cells[o.Cell].Cell()
 	if err != nil {
@@ -161,8 +163,10 @@ func (r *working) attempt(ctx context.Context, o owner, given uint64, free func(
 	switch do := r.Do; {
 	case given > mostGiven:
 		out = &gate.RunResult{
-			Cell: cell.Name, Seed: o.Seed, Attempt: n, Status: gate.Broken, Exit: harness.ExitPanic, Command: cell.Seeded(o.Seed).Run.Line(), Began: time.Now().UTC(),
-			Error: fmt.Sprintf("%d workers took this run from the queue of the campaign one after the other, but none of these workers finished the run", given-1),
+			Cell: cell.Name, Seed: o.Seed, Attempt: n, Status: gate.Broken, Exit: harness.ExitPanic,
+			Command: cell.Seeded(o.Seed).Run.Line(), Began: time.Now().UTC(),
+			Error: fmt.Sprintf("%d workers took this run from the queue of the campaign one after the other, but none of these workers "+
+				"finished the run", given-1),
 		}
 	case do != nil:
 		out, err = do(ctx, s, cell, o.Seed, n)
@@ -184,13 +188,15 @@ func (r *working) attempt(ctx context.Context, o owner, given uint64, free func(
 	free()
 	if err := r.store(ending, o, out, filepath.Join(dir, out.Dir), given); err != nil {
 		if ctx.Err() == nil {
-			r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("cannot store the outcome of the run %s in the queue of the campaign: %w", r.Campaign.name(o.Task), err)})
+			r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("cannot store the outcome of the run %s in the queue "+
+				"of the campaign: %w", r.Campaign.name(o.Task), err)})
 		}
 		return nil, false
 	}
 	again = !r.board.settled(o)
 	r.sick(out)
-	r.tell(Progress{Task: r.Campaign.name(o.Task), Outcome: out, Note: map[bool]string{true: "a worker program of the campaign will repeat this run"}[again]})
+	r.tell(Progress{Task: r.Campaign.name(o.Task), Outcome: out, Note: map[bool]string{true: "a worker program of the campaign " +
+		"will repeat this run"}[again]})
 	return out, again
 }
 
@@ -204,7 +210,8 @@ func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	return out, func() { stop(); cancel() }
 }
 
-// mostSick is how many runs in a row may miss something on a machine, before its worker ends: it would take all tasks, and finish none.
+// mostSick is how many runs in a row may miss something on a machine, before its worker ends: it would take all tasks, and finish
+// none.
 const mostSick = 5
 
 // sick ends the worker when run after run cannot be made here.
@@ -217,7 +224,8 @@ func (r *working) sick(out *gate.RunResult) {
 	n := r.inRow
 	r.mu.Unlock()
 	if n >= mostSick {
-		r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("%d consecutive runs failed on this machine, because a server or tool is missing or broken; error of the last run: %s", n, out.Error)})
+		r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("%d consecutive runs failed on this machine, because a "+
+			"server or tool is missing or broken; error of the last run: %s", n, out.Error)})
 	}
 }
 

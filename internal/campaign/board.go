@@ -83,13 +83,14 @@ func (c *Campaign) board(ctx context.Context) (*board, error) {
 	return b, c.watch(ctx, b, false, nil)
 }
 
-// watch reads all outcomes and, where it goes on, those that come; whole is called when all that there were are read, and for each
-// that comes.
+// watch reads all outcomes and, where it goes on, those that come; whole is called when all that there were are read, and for
+// each that comes.
 func (c *Campaign) watch(ctx context.Context, b *board, goOn bool, each func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	silent := time.AfterFunc(watchTime, func() {
-		cancel(fmt.Errorf("the NATS server with the queue of the campaign did not send all stored outcomes of the runs within the time limit: %w", nats.ErrTimeout))
+		cancel(fmt.Errorf("the NATS server with the queue of the campaign did not send all stored outcomes of the runs within the "+
+			"time limit: %w", nats.ErrTimeout))
 	}) // of itself it waits for ever
 	defer silent.Stop()
 	w, err := c.results.WatchAll(ctx)
@@ -140,14 +141,17 @@ func (b *board) add(key string, value []byte) error {
 		err = fmt.Errorf("the suite of the campaign has no cell (a backend under faults) with the number %d", t.Cell)
 	}
 	if err != nil {
-		return fmt.Errorf("the queue of the campaign contains the outcome of a run under the key %[2]q, but campaign %[1]s has no run with this key: %[3]w", b.m.Name, key, err)
+		return fmt.Errorf("the queue of the campaign contains the outcome of a run under the key %[2]q, but campaign %[1]s has no "+
+			"run with this key: %[3]w", b.m.Name, key, err)
 	}
 	r := &Result{}
 	if err := json.Unmarshal(value, r); err != nil {
 		return fmt.Errorf("cannot read the outcome %s of campaign %s: %w", key, b.m.Name, err)
 	}
-	if cell := b.m.Definition.Cells[t.Cell].Case.Name; r.Outcome.Cell != cell || r.Outcome.Seed != t.Seed || badRune.MatchString(r.Machine) || (machine != "" && machine != r.Machine) {
-		return fmt.Errorf("the outcome %s of campaign %s is stored under a wrong key: the outcome belongs to cell %q, seed %d, machine %q", key, b.m.Name, r.Outcome.Cell, r.Outcome.Seed, r.Machine)
+	if cell := b.m.Definition.Cells[t.Cell].Case.Name; r.Outcome.Cell != cell || r.Outcome.Seed != t.Seed ||
+		badRune.MatchString(r.Machine) || (machine != "" && machine != r.Machine) {
+		return fmt.Errorf("the outcome %s of campaign %s is stored under a wrong key: the outcome belongs to cell %q, seed %d, "+
+			"machine %q", key, b.m.Name, r.Outcome.Cell, r.Outcome.Seed, r.Machine)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

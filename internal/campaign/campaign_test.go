@@ -36,7 +36,8 @@ func TestCampaign(t *testing.T) {
 		t.Errorf("%d attempts of 12 runs", n)
 	}
 	again := start(t, q, manifest(t, "two", 6, 2))
-	if state, err := again.State(t.Context(), catalogue()); err != nil || state.Done != 12 || state.Queued != 0 || len(state.Lost) != 0 {
+	if state, err := again.State(t.Context(), catalogue()); err != nil || state.Done != 12 || state.Queued != 0 ||
+		len(state.Lost) != 0 {
 		t.Errorf("started again: %+v, %v", state, err)
 	}
 	if names, err := List(t.Context(), q); err != nil || len(names) != 1 || names[0] != "two" {
@@ -77,8 +78,8 @@ func TestWorkerEnds(t *testing.T) {
 	}
 }
 
-// A worker that is silent for longer than the queue waits loses its run to another one. When it goes on, both attempts are kept, and one
-// counts.
+// A worker that is silent for longer than the queue waits loses its run to another one. When it goes on, both attempts are kept,
+// and one counts.
 func TestSilentWorker(t *testing.T) {
 	c := begun(t, "silent", 1, 1)
 	task := c.Tasks(catalogue())[0]
@@ -97,7 +98,11 @@ func TestSilentWorker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	late := &working{Worker: worker(t, c, "w1", 1, time.Millisecond), board: &board{m: c.Manifest, results: map[owner]map[int]*Result{}}, running: map[int]string{}, storing: semaphore.NewWeighted(1)}
+	late := &working{
+		Worker: worker(t, c, "w1", 1, time.Millisecond),
+		board:  &board{m: c.Manifest, results: map[owner]map[int]*Result{}}, running: map[int]string{},
+		storing: semaphore.NewWeighted(1),
+	}
 	if b.attempts(owner{task, ""}) != 1 {
 		t.Fatalf("%d attempts", b.attempts(owner{task, ""}))
 	}
@@ -105,7 +110,8 @@ func TestSilentWorker(t *testing.T) {
 	if n := ended(t, c, t.TempDir()); n != 2 {
 		t.Errorf("%d attempts are kept of 2", n)
 	}
-	if state, err := c.State(t.Context(), catalogue()); err != nil || state.Done != 1 || state.Attempts != 2 || state.Statuses[gate.Expected] != 1 || state.Queued != 0 {
+	if state, err := c.State(t.Context(), catalogue()); err != nil || state.Done != 1 || state.Attempts != 2 ||
+		state.Statuses[gate.Expected] != 1 || state.Queued != 0 {
 		t.Errorf("%+v, %v", state, err)
 	}
 }
@@ -156,11 +162,20 @@ func TestDisturbed(t *testing.T) {
 
 // Of attempts that nothing disturbed the worst counts, whichever came first.
 func TestViolationStays(t *testing.T) {
-	bad, good, spoilt := &gate.RunResult{Status: gate.Worse}, &gate.RunResult{Status: gate.Expected}, &gate.RunResult{Status: gate.Inconclusive, Host: true}
+	bad, good, spoilt := &gate.RunResult{Status: gate.Worse}, &gate.RunResult{Status: gate.Expected},
+		&gate.RunResult{Status: gate.Inconclusive, Host: true}
 	for _, c := range []struct {
 		later, earlier *gate.RunResult
 		counts         bool
-	}{{good, bad, false}, {bad, good, true}, {good, spoilt, true}, {spoilt, good, false}, {spoilt, bad, false}, {bad, spoilt, true}, {good, good, true}} {
+	}{
+		{good, bad, false},
+		{bad, good, true},
+		{good, spoilt, true},
+		{spoilt, good, false},
+		{spoilt, bad, false},
+		{bad, spoilt, true},
+		{good, good, true},
+	} {
 		if got := c.later.Counts(c.earlier); got != c.counts {
 			t.Errorf("%s after %s counts: %v", c.later.Status, c.earlier.Status, got)
 		}
@@ -201,7 +216,8 @@ func TestRefusals(t *testing.T) {
 	s := serve(t, t.TempDir(), "127.0.0.1:0")
 	q := open(t, s.URL())
 	start(t, q, manifest(t, "same", 1, 1))
-	if _, err := Start(t.Context(), q, catalogue(), manifest(t, "same", 2, 1), nil); err == nil || !strings.Contains(err.Error(), "another campaign with the name same") {
+	if _, err := Start(t.Context(), q, catalogue(), manifest(t, "same", 2, 1), nil); err == nil ||
+		!strings.Contains(err.Error(), "another campaign with the name same") {
 		t.Errorf("another campaign: %v", err)
 	}
 	other := manifest(t, "same", 1, 1)
@@ -209,14 +225,16 @@ func TestRefusals(t *testing.T) {
 	if _, err := Start(t.Context(), q, catalogue(), other, nil); err == nil || !strings.Contains(err.Error(), "another build") {
 		t.Errorf("another build: %v", err)
 	}
-	if _, err := Choose(t.Context(), q, "absent"); err == nil || !strings.Contains(err.Error(), "has no campaign absent (its campaigns: same") {
+	if _, err := Choose(t.Context(), q, "absent"); err == nil || !strings.Contains(err.Error(), "has no campaign absent (its "+
+		"campaigns: same") {
 		t.Errorf("absent: %v", err)
 	}
 	start(t, q, manifest(t, "second", 1, 1))
 	if _, err := Choose(t.Context(), q, ""); err == nil || !strings.Contains(err.Error(), "choose one of same, second") {
 		t.Errorf("two campaigns: %v", err)
 	}
-	if _, err := Make(catalogue(), gate.Definition{}, nil, Settings{Name: "a b"}); err == nil || !strings.Contains(err.Error(), "not a valid name") {
+	if _, err := Make(catalogue(), gate.Definition{}, nil, Settings{Name: "a b"}); err == nil ||
+		!strings.Contains(err.Error(), "not a valid name") {
 		t.Errorf("name: %v", err)
 	}
 	dir := t.TempDir()
@@ -288,7 +306,8 @@ func TestUnable(t *testing.T) {
 	m.Needs, m.Name = []string{"mariadb", "mariadb"}, "none"
 	m.Definition.Cells[0].Case.Run = m.Definition.Cells[1].Case.Run
 	var coded *harness.Error
-	if err := worker(t, start(t, open(t, s.URL()), m), "w", 1, 0).Run(t.Context()); !errors.As(err, &coded) || coded.Code != harness.ExitEnvironment {
+	if err := worker(t, start(t, open(t, s.URL()), m), "w", 1, 0).Run(t.Context()); !errors.As(err, &coded) ||
+		coded.Code != harness.ExitEnvironment {
 		t.Errorf("a machine that can run nothing: %v", err)
 	}
 }
@@ -296,8 +315,12 @@ func TestUnable(t *testing.T) {
 // What twenty workers have taken and not finished is given up, and said to be.
 func TestGivenUp(t *testing.T) {
 	c := begun(t, "up", 1, 1)
-	r := &working{Worker: worker(t, c, "w", 1, time.Hour), board: &board{m: c.Manifest, results: map[owner]map[int]*Result{}}, running: map[int]string{}, storing: semaphore.NewWeighted(1)}
-	if o, again := r.attempt(t.Context(), owner{c.Tasks(catalogue())[0], ""}, mostGiven+1, func() {}); o == nil || again || o.Status != gate.Broken || !strings.Contains(o.Error, "20 workers took this run") {
+	r := &working{
+		Worker: worker(t, c, "w", 1, time.Hour), board: &board{m: c.Manifest, results: map[owner]map[int]*Result{}},
+		running: map[int]string{}, storing: semaphore.NewWeighted(1),
+	}
+	if o, again := r.attempt(t.Context(), owner{c.Tasks(catalogue())[0], ""}, mostGiven+1, func() {}); o == nil || again ||
+		o.Status != gate.Broken || !strings.Contains(o.Error, "20 workers took this run") {
 		t.Errorf("%+v, again %v", o, again)
 	}
 }

@@ -51,7 +51,10 @@ func (c *Campaign) State(ctx context.Context, cat *harness.Catalogue) (*State, e
 	if err != nil {
 		return nil, err
 	}
-	s := &State{Name: c.Name, Suite: c.Definition.Name, Started: c.Definition.Started, Done: b.count(), Of: len(tasks), Statuses: map[gate.Status]int{}, Workers: map[string]Beat{}, Room: c.Room}
+	s := &State{
+		Name: c.Name, Suite: c.Definition.Name, Started: c.Definition.Started, Done: b.count(), Of: len(tasks),
+		Statuses: map[gate.Status]int{}, Workers: map[string]Beat{}, Room: c.Room,
+	}
 	s.Queued, s.lost = queued, lost
 	for _, t := range lost {
 		s.Lost = append(s.Lost, c.name(t))
@@ -167,8 +170,8 @@ func (c *Campaign) claim(dir string) error {
 	return files.WriteJSON(path, mark)
 }
 
-// Gather is the suite that a campaign has come to so far. The runs are put into the directory, each where a suite would have it, unless
-// they are there; those of further machines' controls are in hosts/MACHINE.
+// Gather is the suite that a campaign has come to so far. The runs are put into the directory, each where a suite would have it,
+// unless they are there; those of further machines' controls are in hosts/MACHINE.
 func (c *Campaign) Gather(ctx context.Context, dir string) (*gate.Suite, error) {
 	if err := c.claim(dir); err != nil {
 		return nil, &harness.Error{Code: harness.ExitUsage, Err: err}
@@ -221,7 +224,8 @@ func (c *Campaign) fetch(ctx context.Context, r *Result, dir string) error {
 	if r.Object != "" {
 		o, err := c.runs.Get(ctx, r.Object)
 		if err != nil {
-			return fmt.Errorf("cannot fetch the files of a run (cell %s, seed %d) from the queue of the campaign: %w", r.Outcome.Cell, r.Outcome.Seed, c.q.Explain(err))
+			return fmt.Errorf("cannot fetch the files of a run (cell %s, seed %d) from the queue of the campaign: %w", r.Outcome.Cell,
+				r.Outcome.Seed, c.q.Explain(err))
 		}
 		if err := errors.Join(unpack(o, dir), o.Close()); err != nil {
 			return fmt.Errorf("cannot unpack the files of a run (cell %s, seed %d): %w", r.Outcome.Cell, r.Outcome.Seed, err)

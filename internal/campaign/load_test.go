@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// 10,000 cells whose runs sleep for 5 s, over 200 workers in four processes. What the queue costs is the time beyond that of the naps; start,
-// queue and finish are this process.
+// 10,000 cells whose runs sleep for 5 s, over 200 workers in four processes. What the queue costs is the time beyond that of the
+// naps; start, queue and finish are this process.
 func TestSeriesLoad(t *testing.T) {
 	const cells, processes, jobs, nap = 10000, 4, 50, 5 * time.Second
 	s := serve(t, t.TempDir(), "127.0.0.1:0")
@@ -47,9 +47,12 @@ func TestSeriesLoad(t *testing.T) {
 	wg.Wait()
 	took, ideal := time.Since(begun), time.Duration(cells/processes/jobs)*nap
 	served := cpu(t) - before
-	t.Logf("took %v of %v: the queue costs %.1f %% of the time", took.Round(time.Millisecond), ideal, 100*float64(took-ideal)/float64(ideal))
-	t.Logf("processes ended after %v: the last one %.1f %% after the first", ends, 100*(float64(slices.Max(ends))/float64(slices.Min(ends))-1))
-	t.Logf("processor time of the queue: %v, %v for each run; of the workers: %v", served.Round(time.Millisecond), (served / cells).Round(time.Microsecond), usage)
+	t.Logf("took %v of %v: the queue costs %.1f %% of the time", took.Round(time.Millisecond), ideal,
+		100*float64(took-ideal)/float64(ideal))
+	t.Logf("processes ended after %v: the last one %.1f %% after the first", ends,
+		100*(float64(slices.Max(ends))/float64(slices.Min(ends))-1))
+	t.Logf("processor time of the queue: %v, %v for each run; of the workers: %v", served.Round(time.Millisecond),
+		(served / cells).Round(time.Microsecond), usage)
 	begun = time.Now()
 	if n := ended(t, c, t.TempDir()); n != cells {
 		t.Errorf("%d attempts of %d runs", n, cells)

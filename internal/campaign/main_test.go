@@ -55,13 +55,22 @@ func manifest(t testing.TB, name string, cells, seeds int) *Manifest {
 	def := gate.Definition{Schema: gate.Schema, Name: "sleepy", Version: "test", Started: time.Now()}
 	var all []plan.Cell
 	for i := range cells {
-		c := plan.Cell{Case: suite.Case{Name: fmt.Sprintf("cell-%d", i), Text: "sleeps", Run: suite.MustLine("--backend file-flock --time 1s"), Expect: suite.Expectation{Exit: []int{0}}}, Row: "file-flock", Column: fmt.Sprint(i), Place: i}
+		c := plan.Cell{
+			Case: suite.Case{
+				Name: fmt.Sprintf("cell-%d", i), Text: "sleeps",
+				Run: suite.MustLine("--backend file-flock --time 1s"), Expect: suite.Expectation{Exit: []int{0}},
+			}, Row: "file-flock",
+			Column: fmt.Sprint(i), Place: i,
+		}
 		for s := range seeds {
 			c.Seeds = append(c.Seeds, uint64(s+1))
 		}
 		all = append(all, c)
 	}
-	m, err := Make(catalogue(), def, all, Settings{Name: name, Build: "test", Retry: 2, AckWait: time.Second, Keep: time.Hour, Room: 1 << 30})
+	m, err := Make(catalogue(), def, all, Settings{
+		Name: name, Build: "test", Retry: 2, AckWait: time.Second, Keep: time.Hour,
+		Room: 1 << 30,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,17 +99,24 @@ func sleepy(d time.Duration) func(context.Context, *gate.Suite, plan.Cell, uint6
 		if !sleep(ctx, d) {
 			return nil, ctx.Err()
 		}
-		o := &gate.RunResult{Cell: c.Name, Seed: seed, Attempt: attempt, Status: gate.Expected, Word: suite.Safe, Began: began, Took: time.Since(began), Length: d, Dir: gate.RunDir(c.Name, seed, attempt), Stats: map[string]int64{"grants": 1}}
+		o := &gate.RunResult{
+			Cell: c.Name, Seed: seed, Attempt: attempt, Status: gate.Expected, Word: suite.Safe, Began: began,
+			Took: time.Since(began), Length: d, Dir: gate.RunDir(c.Name, seed, attempt), Stats: map[string]int64{"grants": 1},
+		}
 		dir := filepath.Join(s.Dir, o.Dir)
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, err
 		}
-		return o, errors.Join(os.WriteFile(filepath.Join(dir, "history.jsonl"), []byte(strings.Repeat(c.Name, 1000)), 0o644), os.WriteFile(filepath.Join(dir, gate.OutcomeFile), []byte("{}"), 0o644))
+		return o, errors.Join(os.WriteFile(filepath.Join(dir, "history.jsonl"), []byte(strings.Repeat(c.Name, 1000)), 0o644),
+			os.WriteFile(filepath.Join(dir, gate.OutcomeFile), []byte("{}"), 0o644))
 	}
 }
 
 func worker(t testing.TB, c *Campaign, name string, jobs int, d time.Duration) *Worker {
-	return &Worker{Campaign: c, Catalogue: catalogue(), Name: name, Machine: "here", Dir: t.TempDir(), Jobs: jobs, Room: 1 << 40, Do: sleepy(d)}
+	return &Worker{
+		Campaign: c, Catalogue: catalogue(), Name: name, Machine: "here", Dir: t.TempDir(), Jobs: jobs, Room: 1 << 40,
+		Do: sleepy(d),
+	}
 }
 
 // ended fails the test unless every task has one outcome that counts, and says how many attempts there are.

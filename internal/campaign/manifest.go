@@ -113,7 +113,8 @@ func need(cat *harness.Catalogue, c suite.Case) string {
 	if c.Search != nil {
 		faults = c.Search.Only
 	}
-	if slices.ContainsFunc(faults, func(n string) bool { return strings.HasPrefix(n, "clock-jump") }) { // it needs a library of the machine
+	// it needs a library of the machine
+	if slices.ContainsFunc(faults, func(n string) bool { return strings.HasPrefix(n, "clock-jump") }) {
 		parts = append(parts, "clock")
 	}
 	if gate.Needs(cat, c) == gate.Whole {
@@ -177,8 +178,8 @@ func (m *Manifest) needs() map[string]int {
 	return out
 }
 
-// identify gives the manifest its id, which is in the names of its subjects, consumers and outcomes: those of another campaign of the same
-// name, which was there before or will be, are none of it.
+// identify gives the manifest its id, which is in the names of its subjects, consumers and outcomes: those of another campaign of
+// the same name, which was there before or will be, are none of it.
 func (m *Manifest) identify() (err error) {
 	m.id, err = m.sum()
 	return err

@@ -15,8 +15,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
 )
 
-// corpus is what the searches of a cell learn together, on whatever machine they are: each has an object in the object store, which it replaces
-// when it has learnt something, and reads those of the others that have changed.
+// corpus is what the searches of a cell learn together, on whatever machine they are: each has an object in the object store,
+// which it replaces when it has learnt something, and reads those of the others that have changed.
 type corpus struct {
 	c      *Campaign
 	name   string   // of the object of this search

@@ -12,7 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
 )
 
-// Searches of a cell read what the others have learnt, once, and nothing of other cells; one that begins again is read from its start.
+// Searches of a cell read what the others have learnt, once, and nothing of other cells; one that begins again is read from its
+// start.
 func TestShare(t *testing.T) {
 	c := begun(t, "share", 2, 3)
 	of := func(cell int, seed uint64) search.Share {
@@ -64,7 +65,8 @@ func TestShare(t *testing.T) {
 	reads(elsewhere)
 }
 
-// A violation that several searches of a cell found is one, in what is said of the campaign too; one machine that was lost loses nothing.
+// A violation that several searches of a cell found is one, in what is said of the campaign too; one machine that was lost loses
+// nothing.
 func TestFoundOnce(t *testing.T) {
 	c := begun(t, "found", 1, 3)
 	w := worker(t, c, "w", 1, time.Millisecond)

@@ -48,7 +48,10 @@ func sleepyWorker(url string) int {
 		if err != nil {
 			return err
 		}
-		w := &Worker{Campaign: c, Catalogue: catalogue(), Name: fmt.Sprintf("w%d", os.Getpid()), Machine: "here", Dir: dir, Jobs: jobs, Room: 1 << 40, Do: sleepy(nap)}
+		w := &Worker{
+			Campaign: c, Catalogue: catalogue(), Name: fmt.Sprintf("w%d", os.Getpid()), Machine: "here", Dir: dir, Jobs: jobs,
+			Room: 1 << 40, Do: sleepy(nap),
+		}
 		return w.Run(ctx)
 	}()
 	if err != nil {

@@ -15,9 +15,11 @@ import (
 // atOnce is how many messages are on their way to the server.
 const atOnce = 256
 
-// Start stores a campaign on a queue and publishes its tasks. A campaign that was started before, completely or not, goes on. With
-// published it says how far it is.
-func Start(ctx context.Context, q *queue.Queue, cat *harness.Catalogue, m *Manifest, published func(n, of int)) (*Campaign, error) {
+// Start stores a campaign on a queue and publishes its tasks. A campaign that was started before, completely or not, goes on.
+// With published it says how far it is.
+func Start(ctx context.Context, q *queue.Queue, cat *harness.Catalogue, m *Manifest, published func(n, of int)) (*Campaign,
+	error,
+) {
 	if err := m.identify(); err != nil {
 		return nil, err
 	}
@@ -50,8 +52,8 @@ func Start(ctx context.Context, q *queue.Queue, cat *harness.Catalogue, m *Manif
 	return c, c.publish(ctx, missing, round, published)
 }
 
-// look reads what came of the campaign, which tasks are lost (they have no outcome that counts, and the queue has no message of them), and how many
-// the queue has.
+// look reads what came of the campaign, which tasks are lost (they have no outcome that counts, and the queue has no message of
+// them), and how many the queue has.
 func (c *Campaign) look(ctx context.Context, tasks []Task) (b *board, lost []Task, n int, err error) {
 	queued, err := c.queued(ctx) // first: what ends meanwhile is still queued, or has its outcome
 	if err != nil {
@@ -93,7 +95,8 @@ func (c *Campaign) publish(ctx context.Context, tasks []Task, round string, publ
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			case <-time.After(publishTime):
-				return fmt.Errorf("the queue %s did not acknowledge a task within %v: repeat the command campaign start, which then adds only the missing tasks", c.q.URL(), publishTime)
+				return fmt.Errorf("the queue %s did not acknowledge a task within %v: repeat the command campaign start, which then adds "+
+					"only the missing tasks", c.q.URL(), publishTime)
 			}
 		}
 		waiting = waiting[:0]

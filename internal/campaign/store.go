@@ -67,7 +67,8 @@ func Choose(ctx context.Context, q *queue.Queue, name string) (string, error) {
 	case len(names) == 0:
 		return "", fmt.Errorf("the queue %s has no campaign: start a campaign first (campaign start FILE --queue %s)", q.URL(), q.URL())
 	case name == "":
-		return "", fmt.Errorf("the queue %s has several campaigns: choose one of %s with --campaign", q.URL(), strings.Join(names, ", "))
+		return "", fmt.Errorf("the queue %s has several campaigns: choose one of %s with --campaign", q.URL(),
+			strings.Join(names, ", "))
 	}
 	return "", fmt.Errorf("the queue %s has no campaign %s (its campaigns: %s)", q.URL(), name, strings.Join(names, ", "))
 }
@@ -80,8 +81,10 @@ func Open(ctx context.Context, q *queue.Queue, name string) (*Campaign, error) {
 	if err == nil {
 		b, err = c.runs.GetBytes(ctx, manifestName)
 	}
-	if errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil, fmt.Errorf("campaign %s is not complete, because the command campaign start was interrupted: repeat this command with the same arguments", name)
+	if errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) ||
+		errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil, fmt.Errorf("campaign %s is not complete, because the command campaign start was interrupted: repeat this command "+
+			"with the same arguments", name)
 	}
 	if err != nil {
 		return nil, q.Explain(err)
@@ -94,7 +97,8 @@ func Open(ctx context.Context, q *queue.Queue, name string) (*Campaign, error) {
 		return nil, err
 	}
 	if c.Schema != Schema {
-		return nil, fmt.Errorf("campaign %s has schema %d, but this version of lockstorm reads only schema %d: use the version of lockstorm that started the campaign", name, c.Schema, Schema)
+		return nil, fmt.Errorf("campaign %s has schema %d, but this version of lockstorm reads only schema %d: use the version of "+
+			"lockstorm that started the campaign", name, c.Schema, Schema)
 	}
 	return c, nil
 }
@@ -125,24 +129,29 @@ const resultsRoom = 64 << 10
 func (c *Campaign) make(ctx context.Context, tasks int) (err error) {
 	js := c.q.JS
 	if c.tasks, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: tasksOf(c.Name), Description: "tasks of the lockstorm campaign " + c.Name, Subjects: []string{strings.Join([]string{prefix, c.Name, ">"}, ".")},
-		Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, MaxAge: c.Keep, Duplicates: min(dedupe, c.Keep),
-		MaxBytes: int64(tasks+1) << 10,
+		Name: tasksOf(c.Name), Description: "tasks of the lockstorm campaign " + c.Name,
+		Subjects:  []string{strings.Join([]string{prefix, c.Name, ">"}, ".")},
+		Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, MaxAge: c.Keep,
+		Duplicates: min(dedupe, c.Keep),
+		MaxBytes:   int64(tasks+1) << 10,
 	}); err != nil {
 		return err
 	}
 	if c.results, err = js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: resultsOf(c.Name), Description: "outcomes of the lockstorm campaign " + c.Name, Storage: jetstream.FileStorage, TTL: c.Keep, MaxBytes: int64(tasks+100) * resultsRoom,
+		Bucket: resultsOf(c.Name), Description: "outcomes of the lockstorm campaign " + c.Name, Storage: jetstream.FileStorage,
+		TTL: c.Keep, MaxBytes: int64(tasks+100) * resultsRoom,
 	}); err != nil {
 		return err
 	}
 	if c.workers, err = js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: workersOf(c.Name), Description: "workers of the lockstorm campaign " + c.Name, Storage: jetstream.FileStorage, TTL: workerLives, MaxBytes: 16 << 20,
+		Bucket: workersOf(c.Name), Description: "workers of the lockstorm campaign " + c.Name, Storage: jetstream.FileStorage,
+		TTL: workerLives, MaxBytes: 16 << 20,
 	}); err != nil {
 		return err
 	}
 	c.runs, err = js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
-		Bucket: runsOf(c.Name), Description: "runs of the lockstorm campaign " + c.Name, Storage: jetstream.FileStorage, TTL: c.Keep, MaxBytes: c.Room,
+		Bucket: runsOf(c.Name), Description: "runs of the lockstorm campaign " + c.Name, Storage: jetstream.FileStorage, TTL: c.Keep,
+		MaxBytes: c.Room,
 	})
 	return err
 }
@@ -154,8 +163,9 @@ func (m *Manifest) consumer(need string) string { return need + "-" + m.id }
 func (c *Campaign) consumers(ctx context.Context) error {
 	for need := range c.needs() {
 		if _, err := c.tasks.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-			Durable: c.consumer(need), FilterSubject: strings.Join([]string{prefix, c.Name, c.id, need, "*"}, "."), AckPolicy: jetstream.AckExplicitPolicy,
-			AckWait: c.AckWait, MaxDeliver: -1, MaxAckPending: -1,
+			Durable: c.consumer(need), FilterSubject: strings.Join([]string{prefix, c.Name, c.id, need, "*"}, "."),
+			AckPolicy: jetstream.AckExplicitPolicy,
+			AckWait:   c.AckWait, MaxDeliver: -1, MaxAckPending: -1,
 		}); err != nil {
 			return fmt.Errorf("cannot create the NATS consumer %s, from which workers take their runs: %w", need, err)
 		}
@@ -187,9 +197,12 @@ func (c *Campaign) remember(ctx context.Context) error {
 		c.Manifest = &before
 		return nil
 	case before.Build != c.Build:
-		return &Other{fmt.Errorf("campaign %s was started by another build of the program (build %s; this program is build %s): remove that campaign (campaign rm), or choose another --name", c.Name, before.Build, c.Build)}
+		return &Other{fmt.Errorf("campaign %s was started by another build of the program (build %s; this program is build %s): "+
+			"remove that campaign (campaign rm), or choose another --name", c.Name, before.Build, c.Build)}
 	}
-	return &Other{fmt.Errorf("the queue already has another campaign with the name %s (suite %s, started %s): remove that campaign (campaign rm), or choose another --name", c.Name, before.Definition.Name, before.Definition.Started.Format(time.DateTime))}
+	return &Other{fmt.Errorf("the queue already has another campaign with the name %s (suite %s, started %s): remove that "+
+		"campaign (campaign rm), or choose another --name", c.Name, before.Definition.Name,
+		before.Definition.Started.Format(time.DateTime))}
 }
 
 // Other says that a queue has another campaign under the same name.

@@ -31,7 +31,8 @@ func (r *working) next(ctx context.Context) (jetstream.Msg, Task) {
 		first++
 		if wait == emptyWaitMax && !r.idle && len(r.able) < len(r.Campaign.needs()) {
 			r.idle = true
-			r.tell(Progress{Note: "the queue of the campaign has no more runs that this machine can execute: this worker waits until the other machines have finished (Ctrl-C ends this worker)"})
+			r.tell(Progress{Note: "the queue of the campaign has no more runs that this machine can execute: this worker waits until " +
+				"the other machines have finished (Ctrl-C ends this worker)"})
 		}
 		if r.Idle > 0 && time.Since(r.last) > r.Idle && r.working() == 0 {
 			r.stop(fmt.Errorf("%w within %v", ErrIdle, r.Idle))
@@ -69,7 +70,9 @@ func (r *working) fetch(ctx context.Context, need string) (jetstream.Msg, Task, 
 		parts := strings.Split(msg.Subject(), ".")
 		t, err := parseTask(parts[len(parts)-1])
 		if err != nil || t.Cell >= len(r.Campaign.Definition.Cells) {
-			return nil, t, fmt.Errorf("the queue of campaign %s contains a message (subject %s) that belongs to no run of the campaign: probably another program, or another campaign of this name, wrote to this queue. Start the campaign again with another --name", r.Campaign.Name, msg.Subject())
+			return nil, t, fmt.Errorf("the queue of campaign %s contains a message (subject %s) that belongs to no run of the campaign: "+
+				"probably another program, or another campaign of this name, wrote to this queue. Start the campaign again with "+
+				"another --name", r.Campaign.Name, msg.Subject())
 		}
 		return msg, t, nil
 	}
@@ -85,8 +88,8 @@ func (r *working) fetch(ctx context.Context, need string) (jetstream.Msg, Task, 
 	return nil, Task{}, nil
 }
 
-// bear is nil for an error that may pass: the queue is away, but not for too long, or the campaign is about to be started. A campaign
-// that is gone does not come back.
+// bear is nil for an error that may pass: the queue is away, but not for too long, or the campaign is about to be started. A
+// campaign that is gone does not come back.
 func (r *working) bear(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // the loop that asks ends by ctx
@@ -96,7 +99,8 @@ func (r *working) bear(ctx context.Context, err error) error {
 		r.tell(Progress{Note: "the queue does not answer, so this worker waits: " + r.Campaign.q.Explain(err).Error()})
 	}
 	if _, gone := r.Campaign.q.JS.Stream(ctx, tasksOf(r.Campaign.Name)); errors.Is(gone, jetstream.ErrStreamNotFound) {
-		return fmt.Errorf("the campaign %s was removed from the queue %s, so this worker has no more runs to execute", r.Campaign.Name, r.Campaign.q.URL())
+		return fmt.Errorf("the campaign %s was removed from the queue %s, so this worker has no more runs to execute", r.Campaign.Name,
+			r.Campaign.q.URL())
 	}
 	if time.Since(r.awaySince) > patience {
 		return r.Campaign.q.Explain(err)

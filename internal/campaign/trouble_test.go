@@ -68,7 +68,10 @@ func TestGivenBack(t *testing.T) {
 // A run that was given up has no directory, and is gathered all the same.
 func TestGivenUpIsGathered(t *testing.T) {
 	c := begun(t, "up", 1, 1)
-	put(t, c, Result{Outcome: gate.RunResult{Cell: "cell-0", Seed: 1, Status: gate.Broken, Exit: harness.ExitPanic, Error: "20 workers took this run"}, Machine: "here"})
+	put(t, c, Result{Outcome: gate.RunResult{
+		Cell: "cell-0", Seed: 1, Status: gate.Broken, Exit: harness.ExitPanic,
+		Error: "20 workers took this run",
+	}, Machine: "here"})
 	dir := t.TempDir()
 	all, err := c.Gather(t.Context(), dir)
 	if err != nil || len(all.Outcomes) != 1 {
@@ -140,7 +143,8 @@ func TestSickMachine(t *testing.T) {
 	busyDelay = time.Millisecond
 	defer func() { busyDelay = defaultBusyDelay }()
 	var coded *harness.Error
-	if err := w.Run(t.Context()); !errors.As(err, &coded) || coded.Code != harness.ExitEnvironment || !strings.Contains(err.Error(), "no space left") {
+	if err := w.Run(t.Context()); !errors.As(err, &coded) || coded.Code != harness.ExitEnvironment ||
+		!strings.Contains(err.Error(), "no space left") {
 		t.Fatalf("%v", err)
 	}
 	healthy := worker(t, c, "healthy", 4, time.Millisecond)
@@ -169,7 +173,8 @@ func TestQueueGone(t *testing.T) {
 	w.Progress = func(e Progress) { noted <- e.Note }
 	ended := make(chan error)
 	go func() { ended <- w.Run(ctx) }()
-	for state, err := c.State(t.Context(), catalogue()); err != nil || len(state.Workers) == 0; state, err = c.State(t.Context(), catalogue()) {
+	for state, err := c.State(t.Context(), catalogue()); err != nil || len(state.Workers) == 0; state,
+		err = c.State(t.Context(), catalogue()) {
 		<-time.After(10 * time.Millisecond) // until it is at work
 	}
 	s.Stop()

@@ -99,9 +99,11 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer stop(nil)
 	r := &working{
 		Worker: w, tasks: w.Campaign.Tasks(w.Catalogue), board: &board{m: w.Campaign.Manifest, results: map[owner]map[int]*Result{}},
-		all: cmp.Or(w.Room, gate.Capacity()), from: map[string]jetstream.Consumer{}, running: map[int]string{}, unable: map[int]bool{}, last: time.Now(), stop: stop,
+		all: cmp.Or(w.Room, gate.Capacity()), from: map[string]jetstream.Consumer{}, running: map[int]string{}, unable: map[int]bool{},
+		last: time.Now(), stop: stop,
 	}
-	r.room, r.places, r.storing = semaphore.NewWeighted(r.all), semaphore.NewWeighted(int64(cmp.Or(w.Jobs, 1<<20))), semaphore.NewWeighted(mostStoring)
+	r.room, r.places, r.storing = semaphore.NewWeighted(r.all), semaphore.NewWeighted(int64(cmp.Or(w.Jobs, 1<<20))),
+		semaphore.NewWeighted(mostStoring)
 	if err := r.examine(); err != nil {
 		return err
 	}
@@ -160,7 +162,8 @@ func (r *working) examine() error {
 		r.able = append(r.able, need)
 	}
 	if len(r.able) == 0 {
-		return &harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("this machine cannot execute any run of campaign %s: %s", r.Campaign.Name, strings.Join(why, "; "))}
+		return &harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("this machine cannot execute any run of campaign %s: %s",
+			r.Campaign.Name, strings.Join(why, "; "))}
 	}
 	for _, w := range why {
 		r.tell(Progress{Note: "this machine cannot execute some runs: " + w})
@@ -342,5 +345,6 @@ func MachineName() (string, error) {
 	if err != nil {
 		id = nil
 	}
-	return badRune.ReplaceAllString(host, "_") + "-" + strings.TrimSpace(string(id))[:min(8, len(strings.TrimSpace(string(id))))], nil
+	return badRune.ReplaceAllString(host, "_") + "-" + strings.TrimSpace(string(id))[:min(8, len(strings.TrimSpace(string(id))))],
+		nil
 }

@@ -53,7 +53,8 @@ func Parse(what, text string, valid []Param) (Values, error) {
 			if len(names) == 0 {
 				return nil, fmt.Errorf("%s takes no parameters, but the command gives %q", what, pair)
 			}
-			return nil, fmt.Errorf("%s has no parameter %q: %schoose from %s", what, key, DidYouMean(key, names), strings.Join(names, ", "))
+			return nil, fmt.Errorf("%s has no parameter %q: %schoose from %s", what, key, DidYouMean(key, names),
+				strings.Join(names, ", "))
 		}
 		if !ok || val == "" {
 			return nil, fmt.Errorf("parameter %q of %s needs a value, as in %s=VALUE", key, what, key)
@@ -84,7 +85,8 @@ func (v Values) Length(name string, ttl time.Duration) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
-	bad := fmt.Errorf("%s=%s is not a length of time: write a duration (750ms) or a multiple of the time to live (1.5ttl)", name, text)
+	bad := fmt.Errorf("%s=%s is not a length of time: write a duration (750ms) or a multiple of the time to live (1.5ttl)", name,
+		text)
 	tooLong := fmt.Errorf("%s=%s is too long: the maximum is %v", name, text, maxLength)
 	if times, ok := strings.CutSuffix(text, "ttl"); ok {
 		f, err := strconv.ParseFloat(times, 64)

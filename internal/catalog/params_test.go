@@ -33,7 +33,10 @@ func TestParse(t *testing.T) {
 }
 
 func TestLength(t *testing.T) {
-	for text, want := range map[string]time.Duration{"": 0, "1.5ttl": 3 * time.Second, "250ms": 250 * time.Millisecond, "0s": 0, "0ttl": 0} {
+	for text, want := range map[string]time.Duration{
+		"": 0, "1.5ttl": 3 * time.Second, "250ms": 250 * time.Millisecond, "0s": 0,
+		"0ttl": 0,
+	} {
 		if got, err := (Values{"for": text}).Length("for", 2*time.Second); err != nil || got != want {
 			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
 		}

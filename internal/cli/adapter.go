@@ -29,7 +29,8 @@ func (a *App) adapterCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "adapter",
 		Short: "test a lock through an adapter: a program in any language",
-		Long:  "Commands for adapters. An adapter is a program, in any language, through which lockstorm tests a lock (--backend exec:cmd=FILE, docs/adapters.md).",
+		Long: "Commands for adapters. An adapter is a program, in any language, through which lockstorm tests a lock (--backend " +
+			"exec:cmd=FILE, docs/adapters.md).",
 	}
 	f := adapterFlags{provider: cluster.Auto, ttl: 10 * time.Second, seed: 1}
 	check := &cobra.Command{
@@ -42,9 +43,10 @@ arguments to CMD.
 
 Exit codes: 0 every rule that could be checked holds, 1 a rule is broken (the last lines say whether by the adapter or
 by its lock), 3 wrong usage, 4 the adapter cannot run on this host.`,
-		Example: fmt.Sprintf("  %[1]s adapter check adapters/python/flock.py\n  %[1]s adapter check --topology zk-single -- java -jar my-lock.jar", a.st.Name),
-		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.checkAdapter(cmd, args, f) },
+		Example: fmt.Sprintf("  %[1]s adapter check adapters/python/flock.py\n  %[1]s adapter check --topology zk-single -- java "+
+			"-jar my-lock.jar", a.st.Name),
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.checkAdapter(cmd, args, f) },
 	}
 	check.Flags().SetInterspersed(false)
 	check.Flags().StringVar(&f.topology, "topology", "", "servers to start (default: the first topology of the description)")

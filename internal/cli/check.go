@@ -49,14 +49,16 @@ read, check still judges the other histories.`,
 		},
 	}
 	cmd.Flags().StringVar(&other.model, "model", "", "judge other tools' histories (EDN, JSON) by this model")
-	cmd.Flags().BoolVar(&other.independent, "independent", false, "judge each key alone; values are pairs [key value] (with --model)")
+	cmd.Flags().BoolVar(&other.independent, "independent", false, "judge each key alone; values are pairs [key value] (with "+
+		"--model)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print results.json on stdout (an array for several runs)")
 	return cmd
 }
 
 func (a *App) check(ctx context.Context, paths []string, asJSON bool) error {
 	if dir := oneRun(paths); dir != "" {
-		return usage(fmt.Errorf("these %d files are the logs of one run: to judge the whole run, use %s check %s", len(paths), a.st.Name, dir))
+		return usage(fmt.Errorf("these %d files are the logs of one run: to judge the whole run, use %s check %s", len(paths),
+			a.st.Name, dir))
 	}
 	worst := harness.ExitPass
 	all := []*checker.Results{}
@@ -153,7 +155,8 @@ func (a *App) judge(path string) (*harness.Judged, string, error) {
 // worse keeps the code that must not be masked: 1 before 130, 70, 4, 3, 2, 5 and 0.
 func worse(a, b int) int {
 	rank := map[int]int{
-		harness.ExitPass: 0, gate.ExitMissed: 1, harness.ExitUnknown: 2, harness.ExitUsage: 3, harness.ExitEnvironment: 4, harness.ExitPanic: 5, harness.ExitInterrupted: 6, harness.ExitViolation: 7,
+		harness.ExitPass: 0, gate.ExitMissed: 1, harness.ExitUnknown: 2, harness.ExitUsage: 3, harness.ExitEnvironment: 4,
+		harness.ExitPanic: 5, harness.ExitInterrupted: 6, harness.ExitViolation: 7,
 	}
 	if rank[b] > rank[a] {
 		return b

@@ -97,7 +97,8 @@ func (a *App) modelled(ctx context.Context, m models.Model, path string, f model
 	}
 	defer file.Close() //nolint:errcheck // only read
 	if st, err := file.Stat(); err == nil && st.IsDir() {
-		return modelResult{}, errors.New("the argument is a directory, but --model needs a file of operations (Jepsen's history.edn, or JSON)")
+		return modelResult{}, errors.New("the argument is a directory, but --model needs a file of operations (Jepsen's history.edn, " +
+			"or JSON)")
 	}
 	h, err := operations.Read(file, operations.Options{Keyed: f.independent})
 	if err != nil {
@@ -108,13 +109,17 @@ func (a *App) modelled(ctx context.Context, m models.Model, path string, f model
 		return modelResult{}, err
 	}
 	r := modelResult{
-		File: path, Model: m.Name, Format: h.Format, Verdict: models.Worst(judged), Operations: len(h.Calls), Unknown: h.Unknown(), Failed: h.Failed,
+		File: path, Model: m.Name, Format: h.Format, Verdict: models.Worst(judged), Operations: len(h.Calls), Unknown: h.Unknown(),
+		Failed:    h.Failed,
 		NotJudged: notJudged(m), Objects: []modelledObject{},
 	}
 	if len(h.Calls) == 0 {
 		r.Verdict = models.Unknown
 	}
-	r.ExitCode = map[models.Verdict]int{models.Pass: harness.ExitPass, models.Failed: harness.ExitViolation, models.Unknown: harness.ExitUnknown}[r.Verdict]
+	r.ExitCode = map[models.Verdict]int{
+		models.Pass: harness.ExitPass, models.Failed: harness.ExitViolation,
+		models.Unknown: harness.ExitUnknown,
+	}[r.Verdict]
 	for _, o := range judged {
 		r.Objects = append(r.Objects, objectOf(o))
 	}
@@ -139,7 +144,8 @@ func objectOf(o models.Result) modelledObject {
 // notJudged is what a history of operations does not say.
 func notJudged(m models.Model) []string {
 	out := []string{
-		"the expiry of leases is ignored: the history does not say when leases end. So if a lease expires and another client then gets the lock, the grant to the other client counts as a violation",
+		"the expiry of leases is ignored: the history does not say when leases end. So if a lease expires and another client then " +
+			"gets the lock, the grant to the other client counts as a violation",
 		"lost updates are not judged: the history does not contain the writes to the protected data",
 		"liveness and fairness are not judged: the history does not say when faults ended",
 	}
@@ -153,7 +159,8 @@ const mostKeys = 20 // listed, and most operations of a proof
 
 // tellModelled prints what was read and found.
 func tellModelled(w io.Writer, m models.Model, h *operations.History, r modelResult, judged []models.Result) {
-	fmt.Fprintf(w, "%s: %s, %s by %s (%d with unknown outcome; ignored: %s", r.File, h.Format, Plural(len(h.Calls), "operation"), Plural(h.Processes(), "process"), r.Unknown, Plural(r.Failed, "failed operation"))
+	fmt.Fprintf(w, "%s: %s, %s by %s (%d with unknown outcome; ignored: %s", r.File, h.Format, Plural(len(h.Calls), "operation"),
+		Plural(h.Processes(), "process"), r.Unknown, Plural(r.Failed, "failed operation"))
 	if h.Skipped > 0 {
 		fmt.Fprintf(w, " and %s of the nemesis (the program that injected faults)", Plural(h.Skipped, "event"))
 	}
@@ -214,10 +221,12 @@ func tellObject(w io.Writer, m models.Model, o models.Result) {
 		slices.SortFunc(shown, func(a, b *operations.Call) int { return cmp.Compare(a.To, b.To) })
 		shown = shown[extra:]
 		slices.SortFunc(shown, func(a, b *operations.Call) int { return cmp.Compare(a.From, b.From) })
-		fmt.Fprintf(w, "                no short proof: lockstorm found only that %d of the %d operations have no order. The last %d, which decide:\n",
+		fmt.Fprintf(w, "                no short proof: lockstorm found only that %d of the %d operations have no order. The last "+
+			"%d, which decide:\n",
 			len(o.Proof), o.Operations, mostKeys)
 	} else {
-		fmt.Fprintf(w, "                proof: the model allows no order of %s, whichever of the others took effect:\n", these(len(shown), o.Minimal))
+		fmt.Fprintf(w, "                proof: the model allows no order of %s, whichever of the others took effect:\n",
+			these(len(shown), o.Minimal))
 	}
 	for _, c := range shown {
 		fmt.Fprintf(w, "                  %s\n", described(c))
@@ -233,7 +242,8 @@ func statesBefore(m models.Model, o models.Result) string {
 	if strings.HasPrefix(m.Name, "register") {
 		object = "register"
 	}
-	text := fmt.Sprintf("depending on the order of the earlier operations, the %s is in one of %d states, and none of these states allows this operation. The states: %s",
+	text := fmt.Sprintf("depending on the order of the earlier operations, the %s is in one of %d states, and none of these "+
+		"states allows this operation. The states: %s",
 		object, len(o.Before)+o.More, strings.Join(o.Before, "; "))
 	if o.More > 0 {
 		text += fmt.Sprintf("; and %d more", o.More)

@@ -40,7 +40,10 @@ type State struct {
 
 // System is the state of this process, for a program of the given name.
 func System(name string) State {
-	st := State{Context: context.Background(), Name: name, Program: os.Args[0], Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv}
+	st := State{
+		Context: context.Background(), Name: name, Program: os.Args[0], Args: os.Args[1:], Stdin: os.Stdin,
+		Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv,
+	}
 	st.Terminal = term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != ""
 	if width, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil {
 		st.Width = width
@@ -100,7 +103,8 @@ func Main(book *suite.Collection, st State, verbs ...Verb) int {
 func (a *App) guarded(f func() error) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(a.st.Stderr, "%s: internal error: %v\nThis is a bug in %s, not a result about the lock. Please report the bug, with your command and the following lines (version %s):\n%s",
+			fmt.Fprintf(a.st.Stderr, "%s: internal error: %v\nThis is a bug in %s, not a result about the lock. Please report the bug, "+
+				"with your command and the following lines (version %s):\n%s",
 				a.st.Name, p, a.st.Name, Version(), debug.Stack())
 			code = harness.ExitPanic
 		}
@@ -123,7 +127,8 @@ func (a *App) code(err error) int {
 	default: // of the command line itself
 		err = a.plainFlagError(err)
 		verb := ""
-		if len(a.st.Args) > 0 && slices.ContainsFunc(a.root().Commands(), func(c *cobra.Command) bool { return c.Name() == a.st.Args[0] }) {
+		if len(a.st.Args) > 0 && slices.ContainsFunc(a.root().Commands(),
+			func(c *cobra.Command) bool { return c.Name() == a.st.Args[0] }) {
 			verb = " " + a.st.Args[0]
 		}
 		fmt.Fprintf(a.st.Stderr, "%s: %v\nTry '%s%s --help'.\n", a.st.Name, err, a.st.Name, verb)
@@ -150,8 +155,10 @@ far are kept).`,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	defer onceEach(root)
-	root.AddCommand(a.runCommand(), a.replayCommand(), a.checkCommand(), a.exportCommand(), a.shrinkCommand(), a.exploreCommand(), a.reportCommand(), a.listCommand(), a.doctorCommand(), a.serveCommand(),
-		a.verifyCommand(), a.adapterCommand(), a.suiteCommand(), a.mergeCommand(), a.compareCommand(), a.initCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.replayCommand(), a.checkCommand(), a.exportCommand(), a.shrinkCommand(), a.exploreCommand(),
+		a.reportCommand(), a.listCommand(), a.doctorCommand(), a.serveCommand(),
+		a.verifyCommand(), a.adapterCommand(), a.suiteCommand(), a.mergeCommand(), a.compareCommand(), a.initCommand(),
+		a.versionCommand())
 	for _, verb := range a.verbs {
 		root.AddCommand(verb(a))
 	}

@@ -44,7 +44,10 @@ func withCache(run func() int) int {
 func lockstorm(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = Main(cases.Book(harness.New(stores.All()...)), State{Context: context.Background(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &errs})
+	code = Main(cases.Book(harness.New(stores.All()...)), State{
+		Context: context.Background(), Name: "lockstorm", Args: args,
+		Stdout: &out, Stderr: &errs,
+	})
 	return code, out.String(), errs.String()
 }
 
@@ -74,15 +77,18 @@ func TestUsage(t *testing.T) {
 		{"run --bakend redis-lua", 3, "unknown flag --bakend: did you mean --backend?"},
 		{"run --backend redis-lua --time 99999999h", 3, "--time 99999999h: the duration is too long"},
 		{"run --backend redis-lua --nemesis client-pause:for=0s", 3, "for= must be greater than 0"},
-		{"run --backend sql-for-update --register postgres", 3, "backend sql-for-update writes the protected data in its own transaction"},
+		{"run --backend sql-for-update --register postgres", 3, "backend sql-for-update writes the protected data in its own " +
+			"transaction"},
 		{"run --backend etcd-election --workload try", 3, "but backend etcd-election supports only an acquire that waits"},
 		{"run --backend zk-rwlock --workload reentrant", 3, "backend zk-rwlock is read-write"},
 		{"run --backend redis-lua --workload two-locks", 3, "this workload needs two locks: use --locks 2"},
 		{"run --backend redis-lua --workload job:mark=maybe", 3, "mark=maybe: choose no, after or before"},
-		{"run --backend redis-lua --nemesis kill-connection", 3, "servers that can end a connection: backend redis-lua on topology redis-single"},
+		{"run --backend redis-lua --nemesis kill-connection", 3, "servers that can end a connection: backend redis-lua on topology " +
+			"redis-single"},
 		{"run --backend sql-lease-row --nemesis promote-replica", 3, "postgres has no replica that lockstorm could promote"},
 		// Plans, parameters and waits are bounded.
-		{"run --backend redis-lua --nemesis client-pause:every=1ns --time 3s", 3, "every=1ns would inject the fault 3000000000 times in a run of 3s, but the limit is 100000"},
+		{"run --backend redis-lua --nemesis client-pause:every=1ns --time 3s", 3, "every=1ns would inject the fault 3000000000 times " +
+			"in a run of 3s, but the limit is 100000"},
 		{"run --backend redis-lua --nemesis chaos:every=1ns --time 3s", 3, "every=1ns would inject up to"},
 		{"run --backend redis-lua --workload counter:hold=1h --ttl 1s --time 2s", 3, "can take 5h0m"},
 		{"run --backend redis-lua --ttl 10h", 3, "--ttl 10h0m0s is too long: the maximum is 10m0s"},
@@ -91,7 +97,10 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lua --nemesis client-pause:for=nanttl", 3, "for=nanttl is not a length"},
 		{"run --backend redis-lua --nemesis client-pause:for=1e30ttl", 3, "for=1e30ttl is too long"},
 		// What would be passed over in silence is refused.
-		{"run --backend redis-lua --nemesis client-pause:at=waiting,at=acquired", 3, `parameter "at" of nemesis client-pause is given twice`},
+		{
+			"run --backend redis-lua --nemesis client-pause:at=waiting,at=acquired", 3,
+			`parameter "at" of nemesis client-pause is given twice`,
+		},
 		{"run --backend redis-lua --nemesis client-pause:clients=c1+c1", 3, "c1 is named twice"},
 		{"run --backend redis-lua --nemesis client-pause:", 3, "has nothing after its colon"},
 		{"run --backend redis-lua --require=", 3, "--require needs the name of a check"},
@@ -145,19 +154,22 @@ func TestUsage(t *testing.T) {
 func TestWhatIsMissingHere(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	for args, want := range map[string]string{
-		"run --backend redis-lua --nemesis evict":                   "redis-server is not on PATH (Debian: apt-get install redis-server)",
+		"run --backend redis-lua --nemesis evict": "redis-server is not on PATH (Debian: apt-get install " +
+			"redis-server)",
 		"run --backend redis-lua --nemesis clock-jump":              "redis-server is not on PATH",
 		"run --backend redis-sentinel --nemesis none":               "redis-server is not on PATH",
 		"run --backend redis-lua --provider process --nemesis none": "redis-server is not on PATH",
-		"run --backend zk-sequential --nemesis none":                "java is not on PATH (Debian: apt-get install zookeeper default-jre-headless libslf4j-java)",
-		"run --backend etcd-mutex --provider process":               "etcd is not on PATH (Debian: apt-get install etcd-server)",
+		"run --backend zk-sequential --nemesis none": "java is not on PATH (Debian: apt-get install zookeeper " +
+			"default-jre-headless libslf4j-java)",
+		"run --backend etcd-mutex --provider process": "etcd is not on PATH (Debian: apt-get install etcd-server)",
 	} {
 		if code, out, errs := lockstorm(t, strings.Fields(args)...); code != harness.ExitEnvironment || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit %d, want 4 and %q\n%s%s", args, code, want, out, errs)
 		}
 	}
 	// And what no machine has is.
-	for _, args := range []string{"run --backend redis-lua --provider embedded --nemesis evict", "run --backend file-flock --nemesis evict"} {
+	for _, args := range []string{"run --backend redis-lua --provider embedded --nemesis evict", "run --backend file-flock " +
+		"--nemesis evict"} {
 		if code, _, errs := lockstorm(t, strings.Fields(args)...); code != harness.ExitUsage {
 			t.Errorf("%s: exit %d, want 3\n%s", args, code, errs)
 		}
@@ -188,7 +200,8 @@ func TestCheckOfSeveral(t *testing.T) {
 func TestPanic(t *testing.T) {
 	var errs bytes.Buffer
 	a := &App{cat: harness.New(stores.All()...), st: State{Name: "lockstorm", Stderr: &errs}}
-	if code := a.guarded(func() error { panic("the moon") }); code != harness.ExitPanic || !strings.Contains(errs.String(), "the moon") || !strings.Contains(errs.String(), "cli_test.go") {
+	if code := a.guarded(func() error { panic("the moon") }); code != harness.ExitPanic ||
+		!strings.Contains(errs.String(), "the moon") || !strings.Contains(errs.String(), "cli_test.go") {
 		t.Errorf("exit %d\n%s", code, errs.String())
 	}
 }
@@ -222,7 +235,8 @@ func TestListJSON(t *testing.T) {
 func TestRunCheckReport(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
-	code, out, errs := lockstorm(t, "run", "--backend", "none", "--time", "300ms", "--seed", "5", "--ttl=200ms", "--json", "--out", dir)
+	code, out, errs := lockstorm(t, "run", "--backend", "none", "--time", "300ms", "--seed", "5", "--ttl=200ms", "--json", "--out",
+		dir)
 	var r checker.Results
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatalf("stdout is not results.json: %v\n%s", err, out)
@@ -237,7 +251,8 @@ func TestRunCheckReport(t *testing.T) {
 	if want := "seed 5; to repeat this run: lockstorm run --backend none --time 300ms --ttl=200ms --json --seed 5"; first != want {
 		t.Errorf("first line %q, want %q", first, want)
 	}
-	if end := "report: " + filepath.Join(dir, "report.html") + "\nagain:  lockstorm run --backend none --time 300ms --ttl=200ms --json --seed 5"; !strings.HasSuffix(strings.TrimSpace(errs), end) {
+	if end := "report: " + filepath.Join(dir, "report.html") + "\nagain:  lockstorm run --backend none --time 300ms --ttl=200ms " +
+		"--json --seed 5"; !strings.HasSuffix(strings.TrimSpace(errs), end) {
 		t.Errorf("last lines of %s, want %s", errs, end)
 	}
 	for _, path := range []string{dir, filepath.Join(dir, "history.jsonl")} {
@@ -255,7 +270,8 @@ func TestRunCheckReport(t *testing.T) {
 func TestCheckOfDamagedHistories(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
-	if code, out, errs := lockstorm(t, "run", "--backend", "file-flock", "--time", "300ms", "--ttl", "200ms", "--clients", "2", "--out", dir); code != 0 {
+	if code, out, errs := lockstorm(t, "run", "--backend", "file-flock", "--time", "300ms", "--ttl", "200ms", "--clients", "2",
+		"--out", dir); code != 0 {
 		t.Fatalf("exit %d\n%s%s", code, out, errs)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "history.jsonl"))
@@ -347,7 +363,8 @@ func passed(t *testing.T) (dir string) {
 	t.Helper()
 	for range 10 {
 		dir = filepath.Join(t.TempDir(), "run")
-		code, _, errs := lockstorm(t, "run", "--backend", "file-flock", "--nemesis", "none", "--time", "500ms", "--ttl", "300ms", "--out", dir)
+		code, _, errs := lockstorm(t, "run", "--backend", "file-flock", "--nemesis", "none", "--time", "500ms", "--ttl", "300ms",
+			"--out", dir)
 		if code == harness.ExitPass {
 			return dir
 		}
@@ -376,7 +393,8 @@ func TestCheckLooksAtTheLogs(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, _ := lockstorm(t, "check", dir)
-	if code != harness.ExitUnknown || !strings.Contains(out, "history.jsonl and the logs in logs/ disagree") || !strings.Contains(out, "remove "+path) {
+	if code != harness.ExitUnknown || !strings.Contains(out, "history.jsonl and the logs in logs/ disagree") ||
+		!strings.Contains(out, "remove "+path) {
 		t.Errorf("cut: exit %d\n%s", code, out)
 	}
 	if err := os.Remove(path); err != nil {
@@ -389,7 +407,8 @@ func TestCheckLooksAtTheLogs(t *testing.T) {
 	if err != nil || len(logs) < 2 {
 		t.Fatal(logs, err)
 	}
-	if code, _, errs := lockstorm(t, append([]string{"check"}, logs...)...); code != harness.ExitUsage || !strings.Contains(errs, "to judge the whole run, use lockstorm check "+dir) {
+	if code, _, errs := lockstorm(t, append([]string{"check"}, logs...)...); code != harness.ExitUsage ||
+		!strings.Contains(errs, "to judge the whole run, use lockstorm check "+dir) {
 		t.Errorf("logs: exit %d\n%s", code, errs)
 	}
 }
@@ -402,7 +421,8 @@ func TestACacheThatCannotBeWritten(t *testing.T) {
 	}
 	t.Setenv("XDG_CACHE_HOME", file)
 	t.Setenv("TMPDIR", t.TempDir())
-	code, _, errs := lockstorm(t, "run", "--backend", "none", "--nemesis", "none", "--time", "300ms", "--ttl", "300ms", "--out", filepath.Join(t.TempDir(), "run"))
+	code, _, errs := lockstorm(t, "run", "--backend", "none", "--nemesis", "none", "--time", "300ms", "--ttl", "300ms", "--out",
+		filepath.Join(t.TempDir(), "run"))
 	if code == harness.ExitEnvironment || !strings.Contains(errs, "the cache directory of this user is not writable") {
 		t.Errorf("exit %d\n%s", code, errs)
 	}

@@ -65,7 +65,8 @@ func (a *App) clean(ctx context.Context) error {
 		gone, err = c.Clean(ctx)
 	}
 	for _, l := range gone {
-		fmt.Fprintf(a.st.Stdout, "removed the leftovers of run %s: %s\n", l.Run, strings.Join(slices.Concat(l.Containers, l.Networks), ", "))
+		fmt.Fprintf(a.st.Stdout, "removed the leftovers of run %s: %s\n", l.Run, strings.Join(slices.Concat(l.Containers, l.Networks),
+			", "))
 	}
 	if err != nil {
 		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
@@ -96,10 +97,13 @@ func (a *App) docker(ctx context.Context) usable {
 	for _, l := range left {
 		names := strings.Join(slices.Concat(l.Containers, l.Networks), ", ")
 		if l.Dead {
-			u.Missing = append(u.Missing, fmt.Sprintf("run %s was killed and left %s behind: to remove these leftovers, run doctor --clean", l.Run, names))
+			u.Missing = append(u.Missing, fmt.Sprintf("run %s was killed and left %s behind: to remove these leftovers, run doctor "+
+				"--clean", l.Run, names))
 			continue
 		}
-		u.Missing = append(u.Missing, fmt.Sprintf("run %s was started on another machine or in another container, and still has %s. doctor --clean does not remove these leftovers, because the run may still be alive: check on that machine or in that container whether the run is alive", l.Run, names))
+		u.Missing = append(u.Missing, fmt.Sprintf("run %s was started on another machine or in another container, and still has %s. "+
+			"doctor --clean does not remove these leftovers, because the run may still be alive: check on that machine or in that "+
+			"container whether the run is alive", l.Run, names))
 	}
 	return u
 }
@@ -121,7 +125,8 @@ func (a *App) doctor(ctx context.Context, asJSON bool) error {
 		}
 		return a.Exit(code)
 	}
-	fmt.Fprintf(a.st.Stdout, "%s %s, %s on %s/%s, %d CPUs\n\n", a.st.Name, Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	fmt.Fprintf(a.st.Stdout, "%s %s, %s on %s/%s, %d CPUs\n\n", a.st.Name, Version(), runtime.Version(), runtime.GOOS,
+		runtime.GOARCH, runtime.NumCPU())
 	tw := tabwriter.NewWriter(a.st.Stdout, 0, 4, 2, ' ', 0)
 	for _, u := range byStore(all) {
 		state := "ready: " + u.Chosen
@@ -145,8 +150,8 @@ func (a *App) doctor(ctx context.Context, asJSON bool) error {
 	return a.Exit(code)
 }
 
-// byStore are the tools, and the topologies by the servers that they are made of: those that run the same programs in the same way are
-// one, named by the programs. What other ways lack is told only where none is there.
+// byStore are the tools, and the topologies by the servers that they are made of: those that run the same programs in the same
+// way are one, named by the programs. What other ways lack is told only where none is there.
 func byStore(all []usable) (out []usable) {
 	at := map[string]int{}
 	for _, u := range all {
@@ -185,7 +190,8 @@ func cache() usable {
 		u.Missing = append(u.Missing, err.Error())
 	}
 	for _, half := range left {
-		u.Missing = append(u.Missing, fmt.Sprintf("a killed run left unfinished files in %s: to remove these files, run doctor --clean", half))
+		u.Missing = append(u.Missing, fmt.Sprintf("a killed run left unfinished files in %s: to remove these files, run doctor --clean",
+			half))
 	}
 	return u
 }

@@ -61,8 +61,10 @@ The directory of the search (--out) also holds what explore has learned: with th
 
 Exit codes: 0 no violation, 1 a violation, 2 no run had a verdict, 3 wrong usage, 4 the runs could not be made, 130
 interrupted (explore keeps the violations that it has found).`,
-		Example: fmt.Sprintf("  %[1]s explore --backend redlock --for 5m\n  %[1]s explore --backend redis-fenced --fencing on --for 1m --fail-on defect\n  %[1]s explore --backend redsync --vary fail-fast,tries --for 5m\n  %[1]s explore --backend exec:cmd=./my-lock.py -- an argument of my-lock.py", a.st.Name),
-		Args:    a.noWords,
+		Example: fmt.Sprintf("  %[1]s explore --backend redlock --for 5m\n  %[1]s explore --backend redis-fenced --fencing on --for "+
+			"1m --fail-on defect\n  %[1]s explore --backend redsync --vary fail-fast,tries --for 5m\n  %[1]s explore --backend "+
+			"exec:cmd=./my-lock.py -- an argument of my-lock.py", a.st.Name),
+		Args: a.noWords,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.cfg.Behind(cmd.Flags()); err != nil {
 				return err
@@ -111,7 +113,8 @@ func (a *App) explore(ctx context.Context, f exploreFlags) error {
 	probe.Clients = 3
 	jobs := cmp.Or(f.jobs, int(max(gate.Capacity()/min(gate.Shares(a.cat, probe), gate.Capacity()), 1)))
 	view := newView(a.st)
-	view.line("searching for violations of %s: time %v, %s, %s, %s in parallel; directory: %s", f.cfg.Backend, length, Plural(len(space.Faults()), "fault"), Plural(len(space.Workloads()), "workload"), Plural(jobs, "run"), out)
+	view.line("searching for violations of %s: time %v, %s, %s, %s in parallel; directory: %s", f.cfg.Backend, length,
+		Plural(len(space.Faults()), "fault"), Plural(len(space.Workloads()), "workload"), Plural(jobs, "run"), out)
 	begun := time.Now()
 	s := &search.Search{
 		Space: space, Dir: out, Seed: seed, Jobs: jobs, Random: f.random, Keep: f.keep, StopAt: f.stop,
@@ -151,7 +154,8 @@ func (a *App) exploring(v *view, st search.State, elapsed, length time.Duration)
 	if n := st.New; n != nil {
 		v.line("%7s  run %d: %s: %s", elapsed.Round(time.Second), n.Nth, n, n.Genome)
 	}
-	v.status(fmt.Sprintf("%v of %v: %s, %s of behaviour, %s", elapsed.Round(time.Second), length, Plural(st.Runs, "run"), Plural(st.Features, "kind"), Plural(len(st.Violations), "violation")))
+	v.status(fmt.Sprintf("%v of %v: %s, %s of behaviour, %s", elapsed.Round(time.Second), length, Plural(st.Runs, "run"),
+		Plural(st.Features, "kind"), Plural(len(st.Violations), "violation")))
 }
 
 // explored lists what was found, and makes it smaller.
@@ -161,14 +165,18 @@ func (a *App) explored(ctx context.Context, f exploreFlags, out string, st *sear
 			return err
 		}
 	} else {
-		fmt.Fprintf(a.st.Stdout, "%s in %v (runs without a verdict: %d; further runs that could not be started: %d); the runs showed %s of behaviour (see docs/explore.md)\n", Plural(st.Runs, "run"), took.Round(time.Second), st.Unjudged, st.Refused, Plural(st.Features, "kind"))
+		fmt.Fprintf(a.st.Stdout, "%s in %v (runs without a verdict: %d; further runs that could not be started: %d); the runs showed "+
+			"%s of behaviour (see docs/explore.md)\n", Plural(st.Runs, "run"), took.Round(time.Second), st.Unjudged, st.Refused,
+			Plural(st.Features, "kind"))
 		for _, why := range slices.Sorted(maps.Keys(st.Why)) {
 			fmt.Fprintf(a.st.Stdout, "    reason for no verdict: %s (in %s)\n", why, Plural(st.Why[why], "run"))
 		}
 		for i, v := range st.Violations {
-			fmt.Fprintf(a.st.Stdout, "\nviolation %d: %s; found in %s, first after %v\n%s\n", i+1, v, Plural(v.Runs, "run"), v.After.Round(time.Second), a.st.Style.Wrap("    "+v.Message, 4))
+			fmt.Fprintf(a.st.Stdout, "\nviolation %d: %s; found in %s, first after %v\n%s\n", i+1, v, Plural(v.Runs, "run"),
+				v.After.Round(time.Second), a.st.Style.Wrap("    "+v.Message, 4))
 			if v.Dir != "" {
-				fmt.Fprintf(a.st.Stdout, "    report: %s\n    repeat: %s\n", absolute(filepath.Join(out, v.Dir, harness.ReportFile)), a.named("replay", filepath.Join(out, v.Dir), "--times", "10"))
+				fmt.Fprintf(a.st.Stdout, "    report: %s\n    repeat: %s\n", absolute(filepath.Join(out, v.Dir, harness.ReportFile)),
+					a.named("replay", filepath.Join(out, v.Dir), "--times", "10"))
 			}
 		}
 	}
@@ -182,7 +190,8 @@ func (a *App) explored(ctx context.Context, f exploreFlags, out string, st *sear
 		fmt.Fprintf(a.st.Stderr, "%s: %s\n", f.cfg.Backend, Plural(len(st.Violations), "distinct violation"))
 		return a.Exit(harness.ExitViolation)
 	case st.Judged+st.Unjudged+st.Refused == 0:
-		fmt.Fprintf(a.st.Stderr, "inconclusive: no run ended within %v: choose a longer time for the search (--for)\n", cmp.Or(f.length, exploreTime))
+		fmt.Fprintf(a.st.Stderr, "inconclusive: no run ended within %v: choose a longer time for the search (--for)\n",
+			cmp.Or(f.length, exploreTime))
 		return a.Exit(harness.ExitUnknown)
 	case st.Judged == 0:
 		fmt.Fprintf(a.st.Stderr, "inconclusive: no run had a verdict\n")

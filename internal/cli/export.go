@@ -30,9 +30,10 @@ func (a *App) exportCommand() *cobra.Command {
 In the exported history each grant has a process number of its own, and the value names the client. If a grant ended without
 a release (its lease expired, or its client died), export writes a release with unknown outcome, because the lock may have
 been free from that moment on. export refuses read-write locks, because several clients may hold them at once.`,
-		Example: fmt.Sprintf("  %[1]s export lockstorm-runs/run-1 --as jepsen --out history.edn\n  %[1]s check --model mutex history.edn", a.st.Name),
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.export(args[0], format, out) },
+		Example: fmt.Sprintf("  %[1]s export lockstorm-runs/run-1 --as jepsen --out history.edn\n  %[1]s check --model mutex "+
+			"history.edn", a.st.Name),
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.export(args[0], format, out) },
 	}
 	cmd.Flags().StringVar(&format, "as", "jepsen", "format: jepsen or porcupine")
 	cmd.Flags().StringVar(&out, "out", "", "the file to write (default: standard output)")

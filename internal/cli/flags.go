@@ -66,7 +66,8 @@ func (a *App) plainFlagError(err error) error {
 		return fmt.Errorf("--%s %s: %w", bad.GetFlag().Name, bad.GetValue(), errors.Unwrap(bad))
 	}
 	want := map[string]string{
-		"int": "a whole number", "uint64": "a whole number, 0 or more", "bool": "true or false", "duration": "a duration, such as 750ms or 1m30s",
+		"int": "a whole number", "uint64": "a whole number, 0 or more", "bool": "true or false",
+		"duration": "a duration, such as 750ms or 1m30s",
 	}[value.Type()]
 	switch {
 	case want == "":
@@ -103,7 +104,8 @@ func (a *App) unknownFlag(unknown *pflag.NotExistError) error {
 	if hint == "" {
 		return unknown
 	}
-	return fmt.Errorf("unknown flag --%s: did you mean --%s?", unknown.GetSpecifiedName(), catalog.Nearest(unknown.GetSpecifiedName(), names))
+	return fmt.Errorf("unknown flag --%s: did you mean --%s?", unknown.GetSpecifiedName(),
+		catalog.Nearest(unknown.GetSpecifiedName(), names))
 }
 
 // atLeast is a whole number from a least one on. What stands for nothing given is set before and need not

@@ -119,7 +119,10 @@ func (a *App) workloads() []listed {
 	common := append(history.PointNames(history.SectionPoints()), history.PointNames(history.MessagePoints())...)
 	var out []listed
 	for _, w := range a.cat.Workloads.All() {
-		out = append(out, listed{Name: w.Name, Doc: w.Doc, Params: w.Params, Points: append(slices.Clone(common), history.PointNames(w.Points)...)})
+		out = append(out, listed{
+			Name: w.Name, Doc: w.Doc, Params: w.Params,
+			Points: append(slices.Clone(common), history.PointNames(w.Points)...),
+		})
 	}
 	return out
 }

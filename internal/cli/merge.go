@@ -69,8 +69,10 @@ func (a *App) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [FILE]",
 		Short: "write a suite file with comments, as a start for your own suite",
-		Long:  "Writes " + suiteFile + ", or the file FILE. If this program contains your own locks, the suite tests them. If not, the suite tests two of lockstorm's locks. With - in place of FILE, init prints the suite. init never overwrites an existing file.",
-		Args:  cobra.MaximumNArgs(1),
+		Long: "Writes " + suiteFile + ", or the file FILE. If this program contains your own locks, the suite tests them. If not, " +
+			"the suite tests two of lockstorm's locks. With - in place of FILE, init prints the suite. init never overwrites an " +
+			"existing file.",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := suiteFile
 			if len(args) > 0 {

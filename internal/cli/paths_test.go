@@ -26,12 +26,14 @@ func TestOddPathsAndArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	file, out, merged := filepath.Join(dir, "s.yaml"), filepath.Join(dir, "o ut"), filepath.Join(dir, "merged")
-	text := fmt.Sprintf("run: {time: 500ms, ttl: 300ms, clients: 2}\naxes: {exec: [[%q, %q]]}\nexpect: [{outcome: defect}]\n", adapter, argument)
+	text := fmt.Sprintf("run: {time: 500ms, ttl: 300ms, clients: 2}\naxes: {exec: [[%q, %q]]}\nexpect: [{outcome: defect}]\n",
+		adapter, argument)
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	run, shrunk := filepath.Join(out, "runs", "exec-cmd-*", "*", "seed-1"), filepath.Join(dir, "shrunk")
-	command := "lockstorm run " + shell.Join("--backend", "exec:cmd="+adapter, "--clients", "2", "--ttl", "300ms", "--time", "500ms", "--seed", "1", "--", argument)
+	command := "lockstorm run " + shell.Join("--backend", "exec:cmd="+adapter, "--clients", "2", "--ttl", "300ms", "--time", "500ms",
+		"--seed", "1", "--", argument)
 	for _, c := range []struct {
 		code int
 		want string
@@ -42,7 +44,10 @@ func TestOddPathsAndArguments(t *testing.T) {
 		{0, "1 cell: 1 as expected", []string{"merge", out, "--out", merged}},
 		{0, "significant differences", []string{"compare", out, merged}},
 		{1, "command of the original run: " + command, []string{"replay", run, "--out", filepath.Join(dir, "again")}},
-		{0, "repeat:    lockstorm replay " + shell.Quote(filepath.Join(shrunk, "shrunk")) + " --times 10", []string{"shrink", run, "--out", shrunk, "--runs", "10", "--rate", "1"}},
+		{
+			0, "repeat:    lockstorm replay " + shell.Quote(filepath.Join(shrunk, "shrunk")) + " --times 10",
+			[]string{"shrink", run, "--out", shrunk, "--runs", "10", "--rate", "1"},
+		},
 		{1, "1 of 1 runs ended like", []string{"replay", filepath.Join(shrunk, "shrunk"), "--out", filepath.Join(dir, "shrunk again")}},
 	} {
 		for i, a := range c.args {

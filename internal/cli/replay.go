@@ -36,7 +36,8 @@ code is 2 if a run is inconclusive, and 0 if all runs passed.`,
 		},
 	}
 	Number(cmd.Flags(), &times, "times", 1, 1, "number of runs, one after the other")
-	cmd.Flags().StringVar(&out, "out", "", "directory of the runs, new or empty (default: lockstorm-runs/replay-BACKEND-TIME)"+runsDir+"/replay-BACKEND-TIME)")
+	cmd.Flags().StringVar(&out, "out", "", "directory of the runs, new or empty (default: lockstorm-runs/replay-BACKEND-TIME)"+
+		runsDir+"/replay-BACKEND-TIME)")
 	return cmd
 }
 
@@ -79,7 +80,8 @@ func (a *App) replay(ctx context.Context, dir, out string, times int) error {
 	}
 	if before != nil {
 		low, high := explore.Interval(same, times)
-		fmt.Fprintf(a.st.Stdout, "\n%d of %d runs ended like the original run of the directory %s (95 %% confidence interval of this share: %.0f %% to %.0f %%)\n", same, times, dir, 100*low, 100*high)
+		fmt.Fprintf(a.st.Stdout, "\n%d of %d runs ended like the original run of the directory %s (95 %% confidence interval of this "+
+			"share: %.0f %% to %.0f %%)\n", same, times, dir, 100*low, 100*high)
 		if err := sayRate(out, same, times); err != nil {
 			return &harness.Error{Code: harness.ExitEnvironment, Err: err}
 		}
@@ -109,7 +111,8 @@ func sayRate(out string, same, times int) (err error) {
 
 // sayReplayed prints a line about one run, and what differs from the saved one.
 func (a *App) sayReplayed(n int, o *harness.Outcome, before *checker.Results) (same bool) {
-	fmt.Fprintf(a.st.Stdout, "run %d: %s; report: %s\n", n, reports.Headline(o.Results), absolute(filepath.Join(o.Dir, harness.ReportFile)))
+	fmt.Fprintf(a.st.Stdout, "run %d: %s; report: %s\n", n, reports.Headline(o.Results),
+		absolute(filepath.Join(o.Dir, harness.ReportFile)))
 	if before == nil {
 		return false
 	}

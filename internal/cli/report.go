@@ -19,7 +19,8 @@ again.
 The exit code says only whether the files were written. To get the verdict as exit code, use the command check.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			j, err := harness.Interruptible(cmd.Context(), args[0], func() (*harness.Judged, error) { return harness.JudgeDir(a.cat, args[0]) })
+			j, err := harness.Interruptible(cmd.Context(), args[0],
+				func() (*harness.Judged, error) { return harness.JudgeDir(a.cat, args[0]) })
 			if err != nil {
 				return err
 			}

@@ -84,8 +84,9 @@ func (a *App) complete(cmd *cobra.Command) {
 	for flag, names := range map[string][]string{
 		"backend": a.cat.Backends.Names(), "nemesis": a.cat.Nemeses.Names(), "workload": a.cat.Workloads.Names(),
 		"topology": a.cat.Topologies.Names(), "require": a.cat.Checks.Names(),
-		"provider": harness.ProviderNames(),
-		"fencing":  {history.FencingBoth, history.FencingOn, history.FencingOff}, "discipline": {history.Told, history.Obey, history.Trusting}, "fail-on": {"all", history.FailOnDefect},
+		"provider":   harness.ProviderNames(),
+		"fencing":    {history.FencingBoth, history.FencingOn, history.FencingOff},
+		"discipline": {history.Told, history.Obey, history.Trusting}, "fail-on": {"all", history.FailOnDefect},
 		"only": a.cat.Nemeses.Names(), "without": a.cat.Nemeses.Names(),
 	} {
 		if cmd.Flags().Lookup(flag) == nil {
@@ -100,7 +101,8 @@ func (a *App) complete(cmd *cobra.Command) {
 // leaseSaid refuses a ttl of 0, which to the harness is the default.
 func leaseSaid(cmd *cobra.Command, cfg harness.Config) error {
 	if cmd.Flags().Changed("ttl") && cfg.TTL == 0 {
-		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--ttl 0s: a lease needs a time to live above 0: choose a longer --ttl, or leave out --ttl to use the default of the topology")}
+		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--ttl 0s: a lease needs a time to live above 0: choose a " +
+			"longer --ttl, or leave out --ttl to use the default of the topology")}
 	}
 	return nil
 }
@@ -111,7 +113,8 @@ func (a *App) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 		return err
 	}
 	if cmd.Flags().Changed("require") && len(cfg.Require) == 0 {
-		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--require needs the name of a check: `lockstorm list checks` shows the names")}
+		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--require needs the name of a check: `lockstorm list checks` " +
+			"shows the names")}
 	}
 	t, err := harness.Resolve(a.cat, cfg)
 	if err != nil {
@@ -144,7 +147,8 @@ var notInDir = regexp.MustCompile(`[^\p{L}\p{N}._-]+`)
 // RunDir is where a run goes when --out does not say: always below runsDir.
 func RunDir(name string) string {
 	name, _ = catalog.Split(name)
-	return filepath.Join(runsDir, cmp.Or(strings.Trim(notInDir.ReplaceAllString(name, "-"), "-."), "run")+"-"+time.Now().Format("20060102-150405.000"))
+	return filepath.Join(runsDir, cmp.Or(strings.Trim(notInDir.ReplaceAllString(name, "-"), "-."), "run")+"-"+
+		time.Now().Format("20060102-150405.000"))
 }
 
 // make runs a trial and shows how it goes.
@@ -176,7 +180,8 @@ func (a *App) tell(o *harness.Outcome, asJSON bool) error {
 	return a.Exit(o.ExitCode())
 }
 
-// lastLines are the report's path and the command that makes the run again; on stderr, after the verdict, where stdout carries JSON.
+// lastLines are the report's path and the command that makes the run again; on stderr, after the verdict, where stdout carries
+// JSON.
 func (a *App) lastLines(asJSON bool, r *checker.Results, path string) {
 	w := a.st.Stdout
 	if asJSON {

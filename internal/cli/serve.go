@@ -38,7 +38,8 @@ requests for its own address, and does not follow links that lead out of the dir
 
 func (a *App) serve(ctx context.Context, dir, addr string) error {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is not a directory: name a directory with runs or suites", dir)}
+		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is not a directory: name a directory with runs or suites",
+			dir)}
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {

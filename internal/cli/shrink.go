@@ -49,13 +49,15 @@ Exit codes: 0 a smaller run was found, or no smaller run shows the violation; 2 
 	Number(cmd.Flags(), &f.runs, "runs", 10, 150, "maximum number of runs that shrink makes in total")
 	Number(cmd.Flags(), &f.rate, "rate", 1, 10, "repetitions of the smallest run, to measure how often it fails")
 	cmd.Flags().StringVar(&f.check, "check", "", "smaller runs must show this check's first violation")
-	cmd.Flags().StringVar(&f.out, "out", "", "directory of the result, new or empty (default: lockstorm-runs/shrink-BACKEND-TIME)"+runsDir+"/shrink-BACKEND-TIME)")
+	cmd.Flags().StringVar(&f.out, "out", "", "directory of the result, new or empty (default: lockstorm-runs/shrink-BACKEND-TIME)"+
+		runsDir+"/shrink-BACKEND-TIME)")
 	return cmd
 }
 
 func (a *App) shrink(ctx context.Context, dir string, f shrinkFlags) error {
 	if f.rate >= f.runs {
-		return usage(fmt.Errorf("--rate %d uses up all runs of --runs, so no run is left to try smaller versions: choose a larger --runs or a smaller --rate", f.rate))
+		return usage(fmt.Errorf("--rate %d uses up all runs of --runs, so no run is left to try smaller versions: choose a larger "+
+			"--runs or a smaller --rate", f.rate))
 	}
 	t, err := harness.ReadTrial(a.cat, dir, Version())
 	if err != nil {
@@ -68,7 +70,8 @@ func (a *App) shrink(ctx context.Context, dir string, f shrinkFlags) error {
 	target, at, ok := explore.TargetOf(r, f.check)
 	switch {
 	case !ok && f.check != "":
-		return usage(fmt.Errorf("shrink: check %s found no violation in the run %s: choose a check that found a violation", f.check, dir))
+		return usage(fmt.Errorf("shrink: check %s found no violation in the run %s: choose a check that found a violation", f.check,
+			dir))
 	case !ok:
 		return usage(fmt.Errorf("shrink: the run %s has no violation: name the directory of a run with a violation", dir))
 	}
@@ -82,7 +85,8 @@ func (a *App) shrink(ctx context.Context, dir string, f shrinkFlags) error {
 	s := &explore.Shrinker{
 		Catalogue: a.cat, Target: target, Runs: f.runs, Rate: f.rate, Dir: out,
 		Said: func(text string, taken bool, runs, shown int) {
-			fmt.Fprintf(a.st.Stdout, "%-8s %s (violation in %d of %d runs)\n", map[bool]string{true: "taken", false: "refused"}[taken], text, shown, runs)
+			fmt.Fprintf(a.st.Stdout, "%-8s %s (violation in %d of %d runs)\n", map[bool]string{true: "taken", false: "refused"}[taken],
+				text, shown, runs)
 		},
 		Run: func(ctx context.Context, t *harness.Trial, dir string) (*checker.Results, error) {
 			return t.Judged(ctx, dir)
@@ -109,7 +113,8 @@ func (a *App) notShrunk(ctx context.Context, err error) error {
 		fmt.Fprintln(a.st.Stderr, "interrupted before a smaller version was found")
 		return a.Exit(harness.ExitInterrupted)
 	case errors.Is(err, explore.ErrNotAgain):
-		fmt.Fprintf(a.st.Stdout, "\ninconclusive: %v. shrink needs a run that shows its violation in nearly every repetition: name another run with this violation\n", err)
+		fmt.Fprintf(a.st.Stdout, "\ninconclusive: %v. shrink needs a run that shows its violation in nearly every repetition: name "+
+			"another run with this violation\n", err)
 		return a.Exit(harness.ExitUnknown)
 	}
 	return err
@@ -120,7 +125,8 @@ func (a *App) tellShrunk(m *explore.Shrunk, took time.Duration) {
 	fmt.Fprintf(w, "\nbefore:    %s\nafter:     %s\n", m.Before, m.After)
 	if m.Of > 0 {
 		low, high := explore.Interval(m.Again, m.Of)
-		fmt.Fprintf(w, "rate:      %d of %d repeated runs showed the violation (95 %% confidence interval: %.0f %% to %.0f %%)\n", m.Again, m.Of, 100*low, 100*high)
+		fmt.Fprintf(w, "rate:      %d of %d repeated runs showed the violation (95 %% confidence interval: %.0f %% to %.0f %%)\n",
+			m.Again, m.Of, 100*low, 100*high)
 	}
 	if m.Cut != "" {
 		fmt.Fprintf(w, "note:      %s, so a smaller version of the run may exist\n", m.Cut)
@@ -129,7 +135,8 @@ func (a *App) tellShrunk(m *explore.Shrunk, took time.Duration) {
 	if m.Target.Class == checker.Defect {
 		outcome = suite.Defect
 	}
-	fmt.Fprintf(w, "as a cell of a suite file: include: [{trial: %s, outcome: %s}]\nas a Go test: lockstormtest.Kept(t, catalogue, %q, suite.Expectation{Outcome: %q})\n", m.Dir, outcome, filepath.Join(m.Dir, harness.TrialFile), outcome)
+	fmt.Fprintf(w, "as a cell of a suite file: include: [{trial: %s, outcome: %s}]\nas a Go test: lockstormtest.Kept(t, "+
+		"catalogue, %q, suite.Expectation{Outcome: %q})\n", m.Dir, outcome, filepath.Join(m.Dir, harness.TrialFile), outcome)
 	fmt.Fprintf(w, "made:      %s in %v\nreport:    %s\nrepeat:    %s\n", Plural(m.Runs, "run"), took.Round(time.Second),
 		absolute(filepath.Join(m.Dir, harness.ReportFile)), a.named("replay", m.Dir, "--times", "10"))
 }

@@ -20,7 +20,8 @@ func TestShrinkUsage(t *testing.T) {
 		{[]string{dir, "--rate", "0"}, "1 or more"},
 		{nil, "accepts 1 arg"},
 	} {
-		if code, out, errs := lockstorm(t, append([]string{"shrink"}, tc.args...)...); code != 3 || !strings.Contains(out+errs, tc.want) {
+		if code, out, errs := lockstorm(t, append([]string{"shrink"}, tc.args...)...); code != 3 ||
+			!strings.Contains(out+errs, tc.want) {
 			t.Errorf("shrink %v: exit %d, want %q in\n%s%s", tc.args, code, tc.want, out, errs)
 		}
 	}

@@ -145,7 +145,10 @@ func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 	if s.failFast {
 		failures = 1
 	}
-	r := &gate.Runner{Catalogue: a.cat, Jobs: s.jobs, Retry: s.retry, MaxFailures: failures, Budget: file.TimeBudget(), Resume: s.resume, Timings: gate.ReadTimings()}
+	r := &gate.Runner{
+		Catalogue: a.cat, Jobs: s.jobs, Retry: s.retry, MaxFailures: failures, Budget: file.TimeBudget(),
+		Resume: s.resume, Timings: gate.ReadTimings(),
+	}
 	if s.budget > 0 {
 		r.Budget = s.budget
 	}
@@ -170,7 +173,8 @@ func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 		r.Known = before.Knows
 	}
 	n := countCells(cells)
-	view.line("suite %s: %s, %s; estimated time: about %v; directory: %s", def.Name, n, Plural(n.runs, "run"), r.Estimate(cells).Round(time.Second), out)
+	view.line("suite %s: %s, %s; estimated time: about %v; directory: %s", def.Name, n, Plural(n.runs, "run"),
+		r.Estimate(cells).Round(time.Second), out)
 	st := &gate.Suite{Definition: *def, Dir: out}
 	stop := view.begin()
 	runErr := r.Run(ctx, st, cells)
@@ -194,13 +198,15 @@ func (a *App) define(file *plan.File, s suiteFlags) ([]plan.Cell, *gate.Definiti
 		return nil, nil, err
 	}
 	def := &gate.Definition{
-		Schema: gate.Schema, Name: file.Title(), Doc: file.Doc.Value, Source: string(file.Source()), Program: a.st.Name, Version: Version(), Started: time.Now(),
+		Schema: gate.Schema, Name: file.Title(), Doc: file.Doc.Value, Source: string(file.Source()), Program: a.st.Name,
+		Version: Version(), Started: time.Now(),
 		CPUs: runtime.NumCPU(), Required: file.Required(), Replaced: map[string]string{}, Compare: file.Compares(),
 	}
 	for _, pair := range s.replace {
 		old, by, ok := strings.Cut(pair, "=")
 		if !ok || old == "" || by == "" {
-			return nil, nil, fmt.Errorf("--replace %s: write OLD=NEW, the name of the backend to replace and the name of the new backend", pair)
+			return nil, nil, fmt.Errorf("--replace %s: write OLD=NEW, the name of the backend to replace and the name of the new backend",
+				pair)
 		}
 		if err := file.Replace(a.cat, cells, old, by); err != nil {
 			return nil, nil, err

@@ -40,7 +40,8 @@ func inCI(t *testing.T, env map[string]string, args ...string) (code int, stdout
 	t.Helper()
 	var out, errs bytes.Buffer
 	code = Main(cases.Book(harness.New(stores.All()...)), State{
-		Context: context.Background(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &errs, Env: func(name string) string { return env[name] },
+		Context: context.Background(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &errs,
+		Env: func(name string) string { return env[name] },
 	})
 	return code, out.String(), errs.String()
 }
@@ -50,13 +51,15 @@ func TestASuiteIsGreenAndRed(t *testing.T) {
 	t.Parallel()
 	file, dir := written(t, quick), t.TempDir()
 	code, out, errs := lockstorm(t, "suite", file, "--out", filepath.Join(dir, "green"))
-	if code != 0 || !strings.Contains(out, "1 cell: 1 as expected; report: ") || !strings.Contains(errs, "quick: 1 cell and 3 controls, 4 runs") {
+	if code != 0 || !strings.Contains(out, "1 cell: 1 as expected; report: ") ||
+		!strings.Contains(errs, "quick: 1 cell and 3 controls, 4 runs") {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
 	summary := filepath.Join(dir, "summary.md")
 	env := map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": summary}
 	code, out, errs = inCI(t, env, "suite", file, "--replace", "file-flock=none", "--out", filepath.Join(dir, "red"))
-	if code != 1 || !strings.Contains(out, "::error title=lockstorm%3A file-flock/none::violation: seed 1: ") || !strings.Contains(out, "run --backend none") {
+	if code != 1 || !strings.Contains(out, "::error title=lockstorm%3A file-flock/none::violation: seed 1: ") ||
+		!strings.Contains(out, "run --backend none") {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
 	if b, err := os.ReadFile(summary); err != nil || !strings.Contains(string(b), "**violation** file-flock/none") {
@@ -73,7 +76,8 @@ func TestASuiteIsGreenAndRed(t *testing.T) {
 	if code, out, _ = lockstorm(t, "compare", filepath.Join(dir, "red"), filepath.Join(dir, "green"), "--fail"); code != 0 {
 		t.Errorf("compare --fail of what was mended: exit %d\n%s", code, out)
 	}
-	code, out, _ = lockstorm(t, "suite", file, "--baseline", filepath.Join(dir, "green", "results.json"), "--out", filepath.Join(dir, "again"))
+	code, out, _ = lockstorm(t, "suite", file, "--baseline", filepath.Join(dir, "green", "results.json"), "--out",
+		filepath.Join(dir, "again"))
 	if code != 0 || !strings.Contains(out, "at least 20 %): 0") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
@@ -84,8 +88,8 @@ func TestASuiteIsGreenAndRed(t *testing.T) {
 	}
 }
 
-// A lock that should fail and passes is a surprise as well, and so is a threshold that is missed. On a host that is busy all the time
-// nobody can tell why nothing failed, and the suite says so.
+// A lock that should fail and passes is a surprise as well, and so is a threshold that is missed. On a host that is busy all the
+// time nobody can tell why nothing failed, and the suite says so.
 func TestSurprises(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -107,7 +111,8 @@ func TestBaselineIsWritten(t *testing.T) {
 	file, dir := written(t, strings.Replace(quick, "file-flock", "none", 1)), t.TempDir()
 	baseline := filepath.Join(dir, "baseline.json")
 	for n, want := range []int{1, 0} {
-		code, out, errs := lockstorm(t, "suite", file, "--baseline", baseline, "--update-baseline", "--out", filepath.Join(dir, string(rune('a'+n))))
+		code, out, errs := lockstorm(t, "suite", file, "--baseline", baseline, "--update-baseline", "--out",
+			filepath.Join(dir, string(rune('a'+n))))
 		if code != want {
 			t.Errorf("run %d: exit %d\n%s%s", n, code, out, errs)
 		}
@@ -183,7 +188,8 @@ func TestNothingJudged(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		quick + "exclude: [{backend: '*'}]\n": "0 cells; nothing was judged: the suite has no cells",
-		"impossible: skip\nrun: {time: 500ms}\naxes: {backend: file-flock, nemesis: server-restart}\n": "1 cell: 1 skipped; nothing was judged: every cell (a lock under a fault) was skipped",
+		"impossible: skip\nrun: {time: 500ms}\naxes: {backend: file-flock, nemesis: server-restart}\n": "1 cell: 1 skipped; nothing " +
+			"was judged: every cell (a lock under a fault) was skipped",
 	} {
 		code, out, errs := lockstorm(t, "suite", written(t, text), "--out", filepath.Join(t.TempDir(), "out"))
 		if code != harness.ExitUnknown || !strings.Contains(out, want) {
@@ -196,7 +202,8 @@ func TestNothingJudged(t *testing.T) {
 // the root cause of the class that nobody expected, not the first of those that the good lock has as well.
 func TestTheRightFindingIsQuoted(t *testing.T) {
 	t.Parallel()
-	file := written(t, "seeds: 3\nrun: {ttl: 1s, time: 6s}\naxes: {backend: redis-lua, nemesis: client-pause}\nexpect: [{outcome: inherent}]\n")
+	file := written(t, "seeds: 3\nrun: {ttl: 1s, time: 6s}\naxes: {backend: redis-lua, nemesis: client-pause}\nexpect: [{outcome: "+
+		"inherent}]\n")
 	for try := 0; ; try++ {
 		dir := t.TempDir()
 		out := filepath.Join(dir, "out")
@@ -212,7 +219,8 @@ func TestTheRightFindingIsQuoted(t *testing.T) {
 		terminal, annotation, _ := strings.Cut(text, "::error")
 		told := map[string]string{"terminal": terminal, "annotation": annotation}
 		for name, path := range map[string]string{
-			"summary": env["GITHUB_STEP_SUMMARY"], "junit": filepath.Join(out, gate.JUnitFile), "markdown": filepath.Join(out, gate.MarkdownFile), "page": filepath.Join(out, gate.IndexFile),
+			"summary": env["GITHUB_STEP_SUMMARY"], "junit": filepath.Join(out, gate.JUnitFile),
+			"markdown": filepath.Join(out, gate.MarkdownFile), "page": filepath.Join(out, gate.IndexFile),
 		} {
 			b, err := os.ReadFile(path)
 			if err != nil {
@@ -221,7 +229,9 @@ func TestTheRightFindingIsQuoted(t *testing.T) {
 			told[name] = string(b)
 		}
 		for _, seed := range shown {
-			quoted := regexp.MustCompile(fmt.Sprintf(`(?s)seed %d.{0,400}?ownership \(defect\): the store carried out the release of grant \S+ by \S+ at .{0,300}?the release freed another client`, seed))
+			quoted := regexp.MustCompile(
+				fmt.Sprintf(
+					`(?s)seed %d.{0,400}?ownership \(defect\): the store carried out the release of grant \S+ by \S+ at .{0,300}?the release freed another client`, seed))
 			for name, text := range told {
 				if !quoted.MatchString(text) {
 					t.Errorf("%s does not quote the foreign release of seed %d:\n%s", name, seed, text)
@@ -253,10 +263,14 @@ func TestAComparison(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	file := written(t, "compare: true\nseeds: 2\nrun: {time: 500ms, ttl: 300ms, clients: 2}\naxes: {backend: [none, file-flock]}\n")
 	code, out, errs := lockstorm(t, "suite", file, "--out", dir)
-	if code != 0 || !strings.Contains(out, "2 cells: 2 measured") || !strings.Contains(out, "group 1  file-flock kept its promises in 2 runs (no faults were injected)") {
+	if code != 0 || !strings.Contains(out, "2 cells: 2 measured") ||
+		!strings.Contains(out, "group 1  file-flock kept its promises in 2 runs (no faults were injected)") {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
-	for name, want := range map[string]string{gate.IndexFile: "Which lock?", gate.MarkdownFile: "| file-flock |", gate.CSVFile: "lost_updates_fenced,"} {
+	for name, want := range map[string]string{
+		gate.IndexFile: "Which lock?", gate.MarkdownFile: "| file-flock |",
+		gate.CSVFile: "lost_updates_fenced,",
+	} {
 		if b, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(b), want) {
 			t.Errorf("%s has no %q (%v)", name, want, err)
 		}

@@ -75,7 +75,8 @@ func (v *suiteView) show() {
 		return
 	}
 	v.state.Lock()
-	text := fmt.Sprintf("%d of %d runs finished, %d with an unexpected outcome, about %v remaining; running now: %s", v.last.Done, v.last.All, v.odd,
+	text := fmt.Sprintf("%d of %d runs finished, %d with an unexpected outcome, about %v remaining; running now: %s", v.last.Done,
+		v.last.All, v.odd,
 		max(time.Until(v.ends), 0).Round(time.Second), strings.Join(v.running, ", "))
 	v.state.Unlock()
 	v.status(text)
@@ -130,7 +131,8 @@ func (a *App) listCells(cells []plan.Cell, r *gate.Runner) error {
 		return err
 	}
 	n := countCells(cells)
-	fmt.Fprintf(a.st.Stdout, "\n%s, %s; estimated time on this machine: about %v\n", n, Plural(n.runs, "run"), r.Estimate(cells).Round(time.Second))
+	fmt.Fprintf(a.st.Stdout, "\n%s, %s; estimated time on this machine: about %v\n", n, Plural(n.runs, "run"),
+		r.Estimate(cells).Round(time.Second))
 	return nil
 }
 
@@ -165,7 +167,8 @@ func (a *App) summarizeSuite(r *gate.Results, asJSON bool) error {
 		fmt.Fprintf(w, "number of runs for each provider (the way in which lockstorm gets its servers): %s\n", p)
 	}
 	if r.Wall > 0 {
-		fmt.Fprintf(w, "finished in %v; the runs took %v in total, on average %.1f runs in parallel on %d processors\n", r.Wall.Round(100*time.Millisecond), r.Work.Round(100*time.Millisecond), r.Parallel(), r.CPUs)
+		fmt.Fprintf(w, "finished in %v; the runs took %v in total, on average %.1f runs in parallel on %d processors\n",
+			r.Wall.Round(100*time.Millisecond), r.Work.Round(100*time.Millisecond), r.Parallel(), r.CPUs)
 	}
 	return nil
 }
@@ -189,7 +192,8 @@ func (a *App) tellCI(r *gate.Results, out string, asJSON bool) error {
 			if j.Status.Code() == 2 {
 				level = "warning"
 			}
-			fmt.Fprintf(w, "::%s title=%s::%s\n", level, annotation("lockstorm: "+j.Name, true), annotation(string(j.Status)+": "+strings.Join(j.Why, "\n")+"\n"+a.st.Name+" "+matrix.Verbed(j.Line()), false))
+			fmt.Fprintf(w, "::%s title=%s::%s\n", level, annotation("lockstorm: "+j.Name, true),
+				annotation(string(j.Status)+": "+strings.Join(j.Why, "\n")+"\n"+a.st.Name+" "+matrix.Verbed(j.Line()), false))
 		}
 	}
 	path := env("GITHUB_STEP_SUMMARY")

@@ -38,9 +38,10 @@ events are in the record of the run.
 
 Exit codes: 0 every proof holds, 1 a proof does not hold, 2 a proof was not checked, because its events are not enough (use
 --record, or judge the record again with the command check), 3 wrong usage.`,
-		Example: fmt.Sprintf("  %[1]s verify lockstorm-runs/run-1\n  %[1]s verify lockstorm-runs/run-1 --finding 3 --save proof.json\n  %[1]s verify proof.json --record history.jsonl", a.st.Name),
-		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.verify(args, s) },
+		Example: fmt.Sprintf("  %[1]s verify lockstorm-runs/run-1\n  %[1]s verify lockstorm-runs/run-1 --finding 3 --save "+
+			"proof.json\n  %[1]s verify proof.json --record history.jsonl", a.st.Name),
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.verify(args, s) },
 	}
 	f := cmd.Flags()
 	f.BoolVar(&s.all, "all", false, "print the events of every proof, also of similar ones")
@@ -78,14 +79,16 @@ func (a *App) verifyPath(path string, s verifyFlags) (int, error) {
 		return a.verifyLetter(path, s.record)
 	}
 	if s.record != "" {
-		return 0, usage(fmt.Errorf("--record applies only to a proof in a file: remove --record, because the directory %s contains the record of its run", path))
+		return 0, usage(fmt.Errorf("--record applies only to a proof in a file: remove --record, because the directory %s contains "+
+			"the record of its run", path))
 	}
 	runs, err := runsIn(path)
 	if err != nil {
 		return 0, usage(err)
 	}
 	if len(runs) > 1 && (s.save != "" || s.finding > 0) {
-		return 0, usage(fmt.Errorf("--finding and --save work only with one run, but %s contains %d runs: name one of them, such as %s", path, len(runs), runs[0]))
+		return 0, usage(fmt.Errorf("--finding and --save work only with one run, but %s contains %d runs: name one of them, such as %s",
+			path, len(runs), runs[0]))
 	}
 	worst, holds := harness.ExitPass, 0
 	for _, dir := range runs {
@@ -146,7 +149,8 @@ func codeOf(err error) int {
 // sayVerified tells what became of the proofs of a run. Brief, of many runs, it is a line a run and what does not hold.
 func (a *App) sayVerified(v *harness.Verified, s verifyFlags, brief bool) (worst int, err error) {
 	if s.finding > len(v.Proofs) {
-		return 0, usage(fmt.Errorf("--finding %d: the run %s has no finding with this number (findings with a proof: %d; verify without --finding prints their numbers)", s.finding, v.Dir, len(v.Proofs)))
+		return 0, usage(fmt.Errorf("--finding %d: the run %s has no finding with this number (findings with a proof: %d; verify "+
+			"without --finding prints their numbers)", s.finding, v.Dir, len(v.Proofs)))
 	}
 	worst = codeOf(v.Wrong)
 	holds := 0
@@ -237,7 +241,8 @@ func verdict(p harness.VerifiedProof) string {
 			return "the proof holds (checked against the whole record)"
 		}
 		if n := len(p.Finding.Proof.Events); n > fewEvents {
-			return fmt.Sprintf("the proof holds, but is not small (%d events, and none can be left out); its last lines say what decides", n)
+			return fmt.Sprintf("the proof holds, but is not small (%d events, and none can be left out); its last lines say what decides",
+				n)
 		}
 		return "the proof holds (the few events in it are enough to show the violation)"
 	case harness.ExitUnknown:
@@ -250,14 +255,17 @@ func verdict(p harness.VerifiedProof) string {
 func (a *App) restsOn(v *harness.Verified) {
 	r := v.Results
 	if v.Grants > 0 && v.Wrong == nil {
-		a.println("  mutual exclusion: verify checked %s again; no two clients believed at the same time that they held the lock", checker.Count(v.Grants, "grant"))
+		a.println("  mutual exclusion: verify checked %s again; no two clients believed at the same time that they held the lock",
+			checker.Count(v.Grants, "grant"))
 	}
 	var lock checker.LockProof
 	if c := r.Checks[checker.LockLinearizability]; c.Verdict == checker.Pass && c.ProofInto(&lock) == nil {
-		a.println("  lock-linearizability: a correct lock could have produced the results of %s on %s", checker.Count(lock.Operations, "operation"), checker.Count(lock.Locks, "lock"))
+		a.println("  lock-linearizability: a correct lock could have produced the results of %s on %s",
+			checker.Count(lock.Operations, "operation"), checker.Count(lock.Locks, "lock"))
 	}
 	if n, hit := r.Stats["faults_on_holder"]; hit && r.Verdict == checker.Pass && n > 0 {
-		a.println("  exposures: %s hit a client that held a lock, and none caused a violation; with 95 %% confidence, at most %.2g %% of such faults break this lock", checker.Count(n, "fault"), 100*tally.NoneIn(n))
+		a.println("  exposures: %s hit a client that held a lock, and none caused a violation; with 95 %% confidence, at most %.2g "+
+			"%% of such faults break this lock", checker.Count(n, "fault"), 100*tally.NoneIn(n))
 	} else if len(v.Run.RequestedFaults) == 0 && r.Verdict == checker.Pass {
 		a.println("  exposures: none; no fault was injected, so the run does not show how the lock behaves under faults")
 	}
@@ -302,12 +310,15 @@ func (a *App) verifyLetter(path, record string) (int, error) {
 	what := found(l.Claim.Check, l.Claim.Rule, l.Claim.Class)
 	switch code {
 	case harness.ExitPass:
-		a.println("%s: %s: the proof holds (%s)\n   %s", path, what, checker.Count(len(l.Events), "event"), strings.Join(story, "\n   "))
+		a.println("%s: %s: the proof holds (%s)\n   %s", path, what, checker.Count(len(l.Events), "event"),
+			strings.Join(story, "\n   "))
 		if record == "" {
-			a.println("verify used only the events in this file. To check the proof against the whole record: %s --record DIR (SHA-256 of the record: %s)", a.named("verify", path), l.Record)
+			a.println("verify used only the events in this file. To check the proof against the whole record: %s --record DIR (SHA-256 "+
+				"of the record: %s)", a.named("verify", path), l.Record)
 		}
 	case harness.ExitUnknown:
-		a.println("%s: %s: the proof was not checked: %v (SHA-256 of the record: %s; to check the proof, add --record DIR)", path, what, err, l.Record)
+		a.println("%s: %s: the proof was not checked: %v (SHA-256 of the record: %s; to check the proof, add --record DIR)", path, what,
+			err, l.Record)
 	default:
 		a.println("%s: %s: the proof DOES NOT HOLD: %v", path, what, err)
 	}

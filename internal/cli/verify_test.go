@@ -17,7 +17,8 @@ import (
 func violated(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
-	if code, _, errs := lockstorm(t, "run", "--backend", "none", "--time", "300ms", "--seed", "5", "--ttl=200ms", "--out", dir); code != harness.ExitViolation {
+	if code, _, errs := lockstorm(t, "run", "--backend", "none", "--time", "300ms", "--seed", "5", "--ttl=200ms", "--out",
+		dir); code != harness.ExitViolation {
 		t.Fatalf("exit %d\n%s", code, errs)
 	}
 	return dir
@@ -29,7 +30,10 @@ func TestVerify(t *testing.T) {
 	dir := violated(t)
 	mailed := filepath.Join(t.TempDir(), "proof.json")
 	code, out, errs := lockstorm(t, "verify", dir, "--save", mailed)
-	for _, want := range []string{"1. mutual-exclusion, overlap (defect): the proof holds", "both believed that they held the lock.", "valid proofs: ", "saved: " + mailed} {
+	for _, want := range []string{
+		"1. mutual-exclusion, overlap (defect): the proof holds", "both believed that they held the lock.",
+		"valid proofs: ", "saved: " + mailed,
+	} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit %d, want %q in\n%s%s", code, want, out, errs)
 		}
@@ -50,7 +54,8 @@ func TestVerify(t *testing.T) {
 		{[]string{dir, "--record", dir}, 3, "--record applies only to a proof in a file"},
 		{[]string{dir, dir, "--save", mailed}, 3, "name one run directory"},
 		{[]string{mailed, "--save", mailed}, 3, "need a run directory"},
-		{[]string{filepath.Join(dir, "logs")}, 3, "contains no finished run (a directory with the files results.json and history.jsonl)"},
+		{[]string{filepath.Join(dir, "logs")}, 3, "contains no finished run (a directory with the files results.json and " +
+			"history.jsonl)"},
 		{[]string{filepath.Join(dir, "results.json")}, 3, "the file is not a lockstorm proof"},
 		{[]string{filepath.Join(dir, "nothing")}, 3, "no such file"},
 		{nil, 3, "requires at least 1 arg"},
@@ -61,7 +66,8 @@ func TestVerify(t *testing.T) {
 		}
 	}
 	rewrite(t, mailed, `"class": "defect"`, `"class": "inherent"`)
-	if code, out, _ := lockstorm(t, "verify", mailed); code != 1 || !strings.Contains(out, "DOES NOT HOLD: the checksum in the field \"seal\" does not match") {
+	if code, out, _ := lockstorm(t, "verify", mailed); code != 1 || !strings.Contains(out, "DOES NOT HOLD: the checksum in the "+
+		"field \"seal\" does not match") {
 		t.Errorf("a proof that was tampered with: exit %d\n%s", code, out)
 	}
 	rewrite(t, mailed, `"lockstorm_proof": 1`, `"lockstorm_proof": 99`)
@@ -96,7 +102,8 @@ func TestVerifyOfAnAlteredRun(t *testing.T) {
 		"class":  {"results.json", `"class": "defect"`, `"class": "inherent"`, "DOES NOT HOLD", 1},
 		"record": {"history.jsonl", `"f":"release"`, `"f":"release" `, "is damaged", 3},
 		"seed":   {"results.json", `"seed": 5`, `"seed": 6`, "and the record belong to different runs", 1},
-		"digest": {"results.json", `"record_sha256": "`, `"record_sha256": "0`, "the SHA-256 of the record differs from the SHA-256 in results.json", 1},
+		"digest": {"results.json", `"record_sha256": "`, `"record_sha256": "0`, "the SHA-256 of the record differs from the SHA-256 " +
+			"in results.json", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := violated(t)
@@ -113,12 +120,16 @@ func TestVerifyOfAPass(t *testing.T) {
 	t.Parallel()
 	dir := passed(t)
 	code, out, _ := lockstorm(t, "verify", dir)
-	for _, want := range []string{"the run has no findings, so there is no proof to check", "grants again; no two clients", "a correct lock could have produced the results of ", "no fault was injected"} {
+	for _, want := range []string{
+		"the run has no findings, so there is no proof to check", "grants again; no two clients",
+		"a correct lock could have produced the results of ", "no fault was injected",
+	} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit %d, want %q in\n%s", code, want, out)
 		}
 	}
-	if code, _, errs := lockstorm(t, "verify", dir, "--save", filepath.Join(t.TempDir(), "p")); code != 3 || !strings.Contains(errs, "has no findings, so there is no proof") {
+	if code, _, errs := lockstorm(t, "verify", dir, "--save", filepath.Join(t.TempDir(), "p")); code != 3 ||
+		!strings.Contains(errs, "has no findings, so there is no proof") {
 		t.Errorf("a proof of nothing: exit %d\n%s", code, errs)
 	}
 	old := violated(t)
@@ -135,7 +146,8 @@ func TestVerifyOfAPass(t *testing.T) {
 	if err := r.WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, _ := lockstorm(t, "verify", old); code != 2 || !strings.Contains(out, "the results contain no proof of this finding: judge the run again") {
+	if code, out, _ := lockstorm(t, "verify", old); code != 2 || !strings.Contains(out, "the results contain no proof of this "+
+		"finding: judge the run again") {
 		t.Errorf("results without proofs: exit %d\n%s", code, out)
 	}
 	// A run of which mutual exclusion is said to have passed, and did not.
@@ -145,7 +157,8 @@ func TestVerifyOfAPass(t *testing.T) {
 	if err := r.WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, _ := lockstorm(t, "verify", old); code != 1 || !strings.Contains(out, "says that the check mutual-exclusion passed, but") {
+	if code, out, _ := lockstorm(t, "verify", old); code != 1 || !strings.Contains(out, "says that the check mutual-exclusion "+
+		"passed, but") {
 		t.Errorf("a pass that is none: exit %d\n%s", code, out)
 	}
 }
@@ -154,7 +167,8 @@ func TestVerifyOfAPass(t *testing.T) {
 func TestVerifyOfAnAbsence(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
-	if code, _, errs := lockstorm(t, "run", "--backend", "file-excl", "--nemesis", "client-kill:at=acquired", "--time", "1s", "--seed", "5", "--ttl=200ms", "--out", dir); code != harness.ExitViolation {
+	if code, _, errs := lockstorm(t, "run", "--backend", "file-excl", "--nemesis", "client-kill:at=acquired", "--time", "1s",
+		"--seed", "5", "--ttl=200ms", "--out", dir); code != harness.ExitViolation {
 		t.Fatalf("exit %d\n%s", code, errs)
 	}
 	mailed := filepath.Join(t.TempDir(), "proof.json")
@@ -168,7 +182,8 @@ func TestVerifyOfAnAbsence(t *testing.T) {
 	if code, out, _ := lockstorm(t, "verify", mailed, "--record", dir); code != 0 {
 		t.Errorf("with the record: exit %d\n%s", code, out)
 	}
-	if code, out, _ := lockstorm(t, "verify", mailed, "--record", violated(t)); code != 1 || !strings.Contains(out, "belongs to another record") {
+	if code, out, _ := lockstorm(t, "verify", mailed, "--record", violated(t)); code != 1 ||
+		!strings.Contains(out, "belongs to another record") {
 		t.Errorf("with another record: exit %d\n%s", code, out)
 	}
 	var l proof.Letter

@@ -20,7 +20,10 @@ func TestVersion(t *testing.T) {
 		t.Helper()
 		out.Reset()
 		var stderr strings.Builder
-		if code := Main(cases.Book(harness.New(stores.All()...)), State{Context: t.Context(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &stderr}); code != 0 || stderr.Len() > 0 {
+		if code := Main(cases.Book(harness.New(stores.All()...)), State{
+			Context: t.Context(), Name: "lockstorm", Args: args,
+			Stdout: &out, Stderr: &stderr,
+		}); code != 0 || stderr.Len() > 0 {
 			t.Fatalf("%v: exit code %d, %q", args, code, stderr.String())
 		}
 		return out.String()
@@ -30,7 +33,10 @@ func TestVersion(t *testing.T) {
 	if flag := run("--version"); first+"\n" != flag {
 		t.Errorf("version begins with %q, --version prints %q", first, flag)
 	}
-	for _, want := range []string{"Go: " + runtime.Version() + "\n", runtime.GOOS + "/" + runtime.GOARCH, "history.jsonl: 1\n", "results.json: 1\n"} {
+	for _, want := range []string{
+		"Go: " + runtime.Version() + "\n", runtime.GOOS + "/" + runtime.GOARCH, "history.jsonl: 1\n",
+		"results.json: 1\n",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
@@ -39,7 +45,8 @@ func TestVersion(t *testing.T) {
 	if err := json.Unmarshal([]byte(run("version", "--json")), &b); err != nil {
 		t.Fatal(err)
 	}
-	if b.Program != "lockstorm" || b.Version != Version() || b.Go != runtime.Version() || b.OS != runtime.GOOS || b.Arch != runtime.GOARCH ||
+	if b.Program != "lockstorm" || b.Version != Version() || b.Go != runtime.Version() || b.OS != runtime.GOOS ||
+		b.Arch != runtime.GOARCH ||
 		b.Record != history.Schema || b.Results != checker.ResultsSchema {
 		t.Errorf("--json: %+v", b)
 	}
@@ -54,8 +61,14 @@ func TestRevision(t *testing.T) {
 	}{
 		{"no build information", nil, "revision: not known\n"},
 		{"no repository", &debug.BuildInfo{}, "revision: not known\n"},
-		{"clean", &debug.BuildInfo{Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "false"}}}, "revision: abc\n"},
-		{"changed", &debug.BuildInfo{Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}}}, "revision: abc with uncommitted changes\n"},
+		{"clean", &debug.BuildInfo{Settings: []debug.BuildSetting{
+			{Key: "vcs.revision", Value: "abc"},
+			{Key: "vcs.modified", Value: "false"},
+		}}, "revision: abc\n"},
+		{"changed", &debug.BuildInfo{Settings: []debug.BuildSetting{
+			{Key: "vcs.revision", Value: "abc"},
+			{Key: "vcs.modified", Value: "true"},
+		}}, "revision: abc with uncommitted changes\n"},
 	} {
 		b := builtFrom("x", func() (*debug.BuildInfo, bool) { return c.info, c.info != nil })
 		if !strings.Contains(b.String(), c.revision) {

@@ -74,7 +74,8 @@ func (v *view) line(format string, args ...any) {
 
 func (v *view) tick(elapsed, total time.Duration, seen harness.Seen) {
 	v.mu.Lock()
-	text := fmt.Sprintf("%-8s %4.1f of %.0f s, %d grants, %d fault events", v.phase, elapsed.Seconds(), total.Seconds(), seen.Grants, v.faults)
+	text := fmt.Sprintf("%-8s %4.1f of %.0f s, %d grants, %d fault events", v.phase, elapsed.Seconds(), total.Seconds(), seen.Grants,
+		v.faults)
 	if seen.Overlaps > 0 {
 		text += fmt.Sprintf(", overlaps (two clients held the lock at once): %d", seen.Overlaps)
 	}

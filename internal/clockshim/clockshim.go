@@ -39,7 +39,8 @@ func Compiler() (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("no C compiler is on PATH; lockstorm needs one to build the clock shim, the library that changes a server's clock (Debian: apt-get install gcc libc6-dev)")
+	return "", errors.New("no C compiler is on PATH; lockstorm needs one to build the clock shim, the library that changes a " +
+		"server's clock (Debian: apt-get install gcc libc6-dev)")
 }
 
 // Build compiles the shim, unless it is in the user's cache already, and returns its path.

@@ -61,7 +61,8 @@ func (t Target) is(f checker.Found) bool {
 // Shows reports whether results have the violation.
 func (t Target) Shows(r *checker.Results) bool {
 	c := r.Checks[t.Check]
-	return c.Verdict == checker.Fail && slices.ContainsFunc(c.Findings, func(f checker.Finding) bool { return t.is(checker.Found{Check: t.Check, Finding: f}) })
+	return c.Verdict == checker.Fail && slices.ContainsFunc(c.Findings,
+		func(f checker.Finding) bool { return t.is(checker.Found{Check: t.Check, Finding: f}) })
 }
 
 // A smaller trial is taken when it shows the violation in nine runs of ten rather than in one of two; either error has a chance

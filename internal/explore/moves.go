@@ -46,8 +46,8 @@ func (s schedule) steps() (n int) {
 // shortest is how long a run takes at least: its clients have to start.
 const shortest = time.Second
 
-// moves are the ways to smaller schedules, the greatest cut first; moves of equal text lead to equal schedules, but for what earlier
-// ones have left out. at is when the violation was over in the last run that showed it.
+// moves are the ways to smaller schedules, the greatest cut first; moves of equal text lead to equal schedules, but for what
+// earlier ones have left out. at is when the violation was over in the last run that showed it.
 func (s schedule) moves(at time.Duration) (out []move) {
 	add := func(text string, change func(*schedule) bool) {
 		next := s.clone()

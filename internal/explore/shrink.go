@@ -46,7 +46,8 @@ type Size struct {
 }
 
 func (s Size) String() string {
-	return fmt.Sprintf("%s, %s, %s, %v", checker.Count(s.Steps, "fault step"), checker.Count(s.Clients, "client"), checker.Count(s.Locks, "lock"), s.Time)
+	return fmt.Sprintf("%s, %s, %s, %v", checker.Count(s.Steps, "fault step"), checker.Count(s.Clients, "client"),
+		checker.Count(s.Locks, "lock"), s.Time)
 }
 
 // SizeOf is the size of a trial.

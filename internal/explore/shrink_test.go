@@ -56,7 +56,9 @@ func trial(t *testing.T) (*harness.Catalogue, *harness.Trial) {
 	return cat, tr
 }
 
-func shrunk(t *testing.T, ctx context.Context, runs int, rule func(t *harness.Trial, run int) bool) (*Shrunk, *world, string, error) {
+func shrunk(t *testing.T, ctx context.Context, runs int, rule func(t *harness.Trial, run int) bool) (*Shrunk, *world, string,
+	error,
+) {
 	t.Helper()
 	cat, tr := trial(t)
 	w := &world{rule: rule}
@@ -83,7 +85,8 @@ func TestShrink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out.After.Steps != 1 || out.After.Clients != 3 || out.After.Locks != 1 || out.After.Time > 1600*time.Millisecond || out.Again != 10 || out.Of != 10 || out.Cut != "" || out.Runs != w.runs {
+	if out.After.Steps != 1 || out.After.Clients != 3 || out.After.Locks != 1 || out.After.Time > 1600*time.Millisecond ||
+		out.Again != 10 || out.Of != 10 || out.Cut != "" || out.Runs != w.runs {
 		t.Errorf("%+v after %d runs", out, w.runs)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 1 || left[0].Name() != "shrunk" || out.Dir != filepath.Join(dir, "shrunk") {
@@ -173,11 +176,16 @@ func TestInterval(t *testing.T) {
 // The target is what reports tell first, and may be that of one check.
 func TestTargetOf(t *testing.T) {
 	r := resultsWith(true, time.Second)
-	r.Checks[checker.DataPlain] = checker.Result{Verdict: checker.Fail, Findings: []checker.Finding{{Rule: "lost-update", Class: checker.Defect, Gating: true, To: 5}}}
-	if got, at, ok := TargetOf(r, ""); !ok || got.Check != checker.DataPlain || at != 5 || got.String() != "data-plain (lost-update, defect)" {
+	r.Checks[checker.DataPlain] = checker.Result{
+		Verdict:  checker.Fail,
+		Findings: []checker.Finding{{Rule: "lost-update", Class: checker.Defect, Gating: true, To: 5}},
+	}
+	if got, at, ok := TargetOf(r, ""); !ok || got.Check != checker.DataPlain || at != 5 ||
+		got.String() != "data-plain (lost-update, defect)" {
 		t.Errorf("%v %d", got, at)
 	}
-	if got, at, ok := TargetOf(r, checker.MutualExclusion); !ok || got != overlap || at != time.Second.Nanoseconds() || !overlap.Shows(r) {
+	if got, at, ok := TargetOf(r, checker.MutualExclusion); !ok || got != overlap || at != time.Second.Nanoseconds() ||
+		!overlap.Shows(r) {
 		t.Errorf("%v %d", got, at)
 	}
 	if _, _, ok := TargetOf(resultsWith(false, 0), ""); ok || overlap.Shows(resultsWith(false, 0)) {
@@ -194,12 +202,14 @@ func TestKeepFollowsWhile(t *testing.T) {
 		return s
 	}
 	for text, without := range map[string][2]string{
-		"c:while=2": {"c:while=1", "c"}, "c:while=2,at=x": {"c:while=1,at=x", "c:at=x"}, "c:at=x,while=2": {"c:at=x,while=1", "c:at=x"}, "c:at=x,while=2,for=1s": {"c:at=x,while=1,for=1s", "c:at=x,for=1s"},
+		"c:while=2": {"c:while=1", "c"}, "c:while=2,at=x": {"c:while=1,at=x", "c:at=x"}, "c:at=x,while=2": {"c:at=x,while=1", "c:at=x"},
+		"c:at=x,while=2,for=1s": {"c:at=x,while=1,for=1s", "c:at=x,for=1s"},
 	} {
 		for left, want := range without {
 			s := three(text)
 			s.keep(func(i int) bool { return i != left })
-			if n := len(s.plan.Requests); n != 2 || s.cfg.Nemesis[1] != want || s.plan.Requests[1].Spec != want || s.plan.Requests[1].Steps[0].While != 1-left {
+			if n := len(s.plan.Requests); n != 2 || s.cfg.Nemesis[1] != want || s.plan.Requests[1].Spec != want ||
+				s.plan.Requests[1].Steps[0].While != 1-left {
 				t.Errorf("%s without fault %d: %+v", text, left+1, s.plan.Requests)
 			}
 		}

@@ -113,7 +113,8 @@ func (a *Applied) Lost() string {
 }
 
 // ErrReplaced says that a link did not heal and was replaced by a new one.
-var ErrReplaced = errors.New("lockstorm could not restore a link, and replaced it by a new link: the connections of the old link were closed")
+var ErrReplaced = errors.New("lockstorm could not restore a link, and replaced it by a new link: the connections of the old " +
+	"link were closed")
 
 // Remove ends the toxic. A link that will not let it go within a few seconds is
 // replaced: its connections are closed, and the error is ErrReplaced.

@@ -197,7 +197,8 @@ func TestProveCutWaitsForTheRefusal(t *testing.T) {
 		t.Fatal(err)
 	}
 	dial(t, addr) // it can be dialled
-	if _, err := l.ProveCut(t.Context()); err == nil || !strings.Contains(err.Error(), "link c->s should be cut, but a new connection was accepted") {
+	if _, err := l.ProveCut(t.Context()); err == nil || !strings.Contains(err.Error(), "link c->s should be cut, but a new "+
+		"connection was accepted") {
 		t.Errorf("a link that can be dialled is taken for cut: %v", err)
 	}
 	proof := make(chan error, 1)

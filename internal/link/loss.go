@@ -67,7 +67,8 @@ func dropped(c any) (n int64) {
 	var info [unix.SK_MEMINFO_DROPS + 1]uint32
 	ofSocket(c, func(fd int) error { //nolint:errcheck // nothing can be told of one that is closed
 		size := uint32(unsafe.Sizeof(info))
-		_, _, failed := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO, uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0) //nolint:gosec // there is no safe way to ask for it
+		_, _, failed := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
+			uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0) //nolint:gosec // there is no safe way to ask for it
 		if failed == 0 {
 			n = int64(info[unix.SK_MEMINFO_DROPS])
 		}
@@ -209,7 +210,8 @@ func (x *Loss) Prove(ctx context.Context) (string, error) {
 			if err == nil {
 				return "", fmt.Errorf("link %v does not lose every packet: a test connection through the link was accepted", l.Pair)
 			}
-			return "", fmt.Errorf("cannot prove that link %v loses every packet: a test connection through the link should get no answer, but it failed with another error: %w", l.Pair, err)
+			return "", fmt.Errorf("cannot prove that link %v loses every packet: a test connection through the link should get no "+
+				"answer, but it failed with another error: %w", l.Pair, err)
 		case <-time.After(proveEvery):
 		}
 	}

@@ -152,7 +152,8 @@ func TestLossTwiceAndCut(t *testing.T) {
 	if !canLose(t, l) {
 		return
 	}
-	first, second := lose(t, l, strings.Replace(lossOfOne, "1", "0", 1)+unheard), lose(t, l, strings.Replace(lossOfOne, "1", "0", 1)+unheard)
+	first, second := lose(t, l, strings.Replace(lossOfOne, "1", "0", 1)+unheard),
+		lose(t, l, strings.Replace(lossOfOne, "1", "0", 1)+unheard)
 	if _, err := first.Remove(); err != nil {
 		t.Fatal(err)
 	}

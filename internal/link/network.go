@@ -68,14 +68,15 @@ func New() *Network {
 	register()
 	return &Network{
 		server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()),
-		links:  map[Pair]*Link{}, fronts: map[*front]string{}, upstreams: map[at]string{}, sources: map[string]string{}, announced: map[string]string{}, pids: map[string]int{},
+		links:  map[Pair]*Link{}, fronts: map[*front]string{}, upstreams: map[at]string{}, sources: map[string]string{},
+		announced: map[string]string{}, pids: map[string]int{},
 	}
 }
 
 // Announce opens the one address by which all others know a port of a server, on one of our hosts'
-// addresses that they reach, and notes the source address from which it calls them. It stays the same wherever the server is. With
-// no source, callers are told apart by whose socket calls: that of the process of a party (see
-// Runs); one that is nobody's is refused, and may call again.
+// addresses that they reach, and notes the source address from which it calls them. It stays the same wherever the server is.
+// With no source, callers are told apart by whose socket calls: that of the process of a party (see Runs); one that is nobody's
+// is refused, and may call again.
 func (n *Network) Announce(host, party, port, source string) (string, error) {
 	who := n.bySource
 	if source == "" {

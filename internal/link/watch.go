@@ -2,7 +2,8 @@ package link
 
 import "slices"
 
-// Watch is told of the messages of links, and keeps each of them until it returns: what a party has sent by then goes on later, in order.
+// Watch is told of the messages of links, and keeps each of them until it returns: what a party has sent by then goes on later,
+// in order.
 type Watch struct {
 	Of      func(p Pair) bool // the links that it is about
 	Passing func(m Message)

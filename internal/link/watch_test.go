@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A message stands on its way for as long as who watches wants it, in the direction that is watched; the others go on, and so do all when
-// nobody watches any more.
+// A message stands on its way for as long as who watches wants it, in the direction that is watched; the others go on, and so do
+// all when nobody watches any more.
 func TestWatch(t *testing.T) {
 	n, s, l, addr := lab(t)
 	c := dial(t, addr)
@@ -21,7 +21,10 @@ func TestWatch(t *testing.T) {
 			stands <- m.Pair
 			<-free
 		}})
-		other := n.Watch(Watch{Of: func(Pair) bool { return false }, Passing: func(Message) { t.Error("a link of others was watched") }})
+		other := n.Watch(Watch{
+			Of:      func(Pair) bool { return false },
+			Passing: func(Message) { t.Error("a link of others was watched") },
+		})
 		said := map[bool]string{false: "asked", true: "answered"}[replies]
 		if _, err := c.Write([]byte(said + "\n")); err != nil {
 			t.Fatal(err)

@@ -30,7 +30,8 @@ func fields(p part, isJSON bool) (map[string]any, error) {
 	}
 	named, ok := plain(m).(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("line %d: an operation must be a map from field names to values, as in {:type :invoke, :f :read}", p.line)
+		return nil, fmt.Errorf("line %d: an operation must be a map from field names to values, as in {:type :invoke, :f :read}",
+			p.line)
 	}
 	return named, nil
 }
@@ -103,7 +104,8 @@ func (e *Item) keyOf(named any, keyed bool) error {
 	}
 	pair, ok := e.Value.([]any)
 	if !ok || len(pair) != 2 {
-		return fmt.Errorf("line %d: the field value is %s: with --independent, a value must have the form [key value]", e.Line, Text(e.Value))
+		return fmt.Errorf("line %d: the field value is %s: with --independent, a value must have the form [key value]", e.Line,
+			Text(e.Value))
 	}
 	e.Key, e.Value = Canonical(pair[0]), pair[1]
 	return nil

@@ -62,7 +62,8 @@ func order(events []*Item) error {
 		slices.SortStableFunc(events, func(a, b *Item) int { return cmp.Compare(a.index, b.index) })
 		for i := 1; i < len(events); i++ {
 			if a, b := events[i-1], events[i]; a.index == b.index {
-				return fmt.Errorf("line %d: the index %d is already used on line %d: each event needs an index of its own", b.Line, b.index, a.Line)
+				return fmt.Errorf("line %d: the index %d is already used on line %d: each event needs an index of its own", b.Line, b.index,
+					a.Line)
 			}
 		}
 	case timed:
@@ -107,7 +108,8 @@ func (h *History) pair(events []*Item) error {
 		c := open[e.Process]
 		if e.Type == Invoke {
 			if c != nil {
-				return fmt.Errorf("line %d: process %s begins %s, although its %s of line %d has not ended: a process can have only one operation at a time", e.Line, e.Process, e.F, c.F, c.Invoke.Line)
+				return fmt.Errorf("line %d: process %s begins %s, although its %s of line %d has not ended: a process can have only one "+
+					"operation at a time", e.Line, e.Process, e.F, c.F, c.Invoke.Line)
 			}
 			c = &Call{F: e.F, Process: e.Process, Key: e.Key, In: e.Value, From: place, To: Open, Invoke: e}
 			open[e.Process], h.Calls = c, append(h.Calls, c)
@@ -120,9 +122,11 @@ func (h *History) pair(events []*Item) error {
 		case c == nil:
 			return fmt.Errorf("line %d: process %s ends %s (%s), but has not begun this operation", e.Line, e.Process, e.F, e.Type)
 		case c.F != e.F:
-			return fmt.Errorf("line %d: process %s ends %s, but the operation that it began on line %d is %s", e.Line, e.Process, e.F, c.Invoke.Line, c.F)
+			return fmt.Errorf("line %d: process %s ends %s, but the operation that it began on line %d is %s", e.Line, e.Process, e.F,
+				c.Invoke.Line, c.F)
 		case c.Key != e.Key:
-			return fmt.Errorf("line %d: process %s ends an operation on key %s, but the operation that it began on line %d is on key %s", e.Line, e.Process, e.Key, c.Invoke.Line, c.Key)
+			return fmt.Errorf("line %d: process %s ends an operation on key %s, but the operation that it began on line %d is on key %s",
+				e.Line, e.Process, e.Key, c.Invoke.Line, c.Key)
 		}
 		delete(open, e.Process)
 		c.Return = e

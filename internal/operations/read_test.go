@@ -50,7 +50,8 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if h.Format != c.format || h.Events != 7 || h.Skipped != 1 || h.Failed != 1 || h.Unknown() != 2 || h.Processes() != 2 || len(h.Calls) != 3 {
+		if h.Format != c.format || h.Events != 7 || h.Skipped != 1 || h.Failed != 1 || h.Unknown() != 2 || h.Processes() != 2 ||
+			len(h.Calls) != 3 {
 			t.Errorf("%s: %+v, %d unknown", name, h, h.Unknown())
 			continue
 		}
@@ -58,7 +59,12 @@ func TestRead(t *testing.T) {
 		for _, c := range h.Calls {
 			got = append(got, c.F, c.Process, c.From, c.To, c.Out)
 		}
-		want := []any{"acquire", "0", 0, 1, map[string]any{"client": "c 1", "fence": int64(7)}, "release", "0", 2, Open, nil, "acquire", "2", 6, Open, nil}
+		want := []any{
+			"acquire", "0", 0, 1,
+			map[string]any{"client": "c 1", "fence": int64(7)},
+			"release", "0", 2, Open, nil, "acquire",
+			"2", 6, Open, nil,
+		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -90,15 +96,18 @@ func TestReadRefuses(t *testing.T) {
 		invoke + `{"type":"ok","f":"acqui`:  "line 2: the file is incomplete: it ends inside the operation that begins on this line",
 		invoke + invoke:                     "line 2: process 0 begins acquire, although its acquire of line 1 has not ended",
 		`{"type":"ok","f":"a","process":1}`: "line 1: process 1 ends a (ok), but has not begun this operation",
-		invoke + `{"type":"ok","f":"release","process":0}`: "line 2: process 0 ends release, but the operation that it began on line 1 is acquire",
-		`{"a":1}`:                                      `line 1: the field "`,
-		`{"type":"done","f":"a","process":1}`:          "line 1: the field `type` has the value done, but it must be invoke, ok, fail or info",
+		invoke + `{"type":"ok","f":"release","process":0}`: "line 2: process 0 ends release, but the operation that it began on line " +
+			"1 is acquire",
+		`{"a":1}`: `line 1: the field "`,
+		`{"type":"done","f":"a","process":1}`: "line 1: the field `type` has the value done, but it must be invoke, ok, " +
+			"fail or info",
 		`{"type":"ok","f":3,"process":1}`:              "line 1: the field f is 3: it must be the name of an operation",
 		`{"type":"ok","f":"a","process":[]}`:           "line 1: the field process is []: it must be a number or a name",
 		`{"type":"ok","f":"a","process":1,"time":"x"}`: "line 1: the field time is x: it must be a whole number",
 		`{:type :ok :f}`:                               "line 1: an operation must be a map in EDN",
 		`{"type":}`:                                    "line 1: an operation must be a JSON object",
-		`{"type":"invoke","f":"a","process":1,"index":1}` + "\n" + `{"type":"ok","f":"a","process":1,"index":1}`: "line 2: the index 1 is already used on line 1",
+		`{"type":"invoke","f":"a","process":1,"index":1}` + "\n" +
+			`{"type":"ok","f":"a","process":1,"index":1}`: "line 2: the index 1 is already used on line 1",
 		`#_ {:type :ok}`: "line 1: the tag after # must be the name of a record, as in #jepsen.history.Op{...}",
 		`{"type":"` + strings.Repeat("x", maxEvent): "line 1: the operation that begins on this line is longer than",
 	} {
@@ -107,7 +116,8 @@ func TestReadRefuses(t *testing.T) {
 			t.Errorf("%.60q: %v, %v; want %q", text, h, err, want)
 		}
 	}
-	if _, err := Read(strings.NewReader(`{"type":"invoke","f":"a","process":1,"value":3}`), Options{Keyed: true}); err == nil || !strings.Contains(err.Error(), "[key value]") {
+	if _, err := Read(strings.NewReader(`{"type":"invoke","f":"a","process":1,"value":3}`), Options{Keyed: true}); err == nil ||
+		!strings.Contains(err.Error(), "[key value]") {
 		t.Error(err)
 	}
 }

@@ -65,7 +65,8 @@ func (s *splitter) next() (part, error) {
 		case b == '{':
 			return s.event()
 		default:
-			return part{}, fmt.Errorf("line %d: an operation must begin with {, not with %q: the file is neither an EDN nor a JSON history", s.line, b)
+			return part{}, fmt.Errorf("line %d: an operation must begin with {, not with %q: the file is neither an EDN nor a JSON "+
+				"history", s.line, b)
 		}
 	}
 }
@@ -146,7 +147,8 @@ func (s *splitter) event() (part, error) {
 			return part{}, err
 		}
 		if len(s.text) >= maxEvent {
-			return part{}, fmt.Errorf("line %d: the operation that begins on this line is longer than the limit of %d bytes", p.line, maxEvent)
+			return part{}, fmt.Errorf("line %d: the operation that begins on this line is longer than the limit of %d bytes", p.line,
+				maxEvent)
 		}
 		if !s.json && !s.edn && b > ' ' {
 			s.json, s.edn = b == '"', b != '"'

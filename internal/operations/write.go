@@ -74,7 +74,10 @@ func WritePorcupine(w io.Writer, steps []Step) error {
 	for i, s := range steps {
 		switch s.Type {
 		case Invoke:
-			open[s.Process] = PorcupineOperation{ClientID: s.Process, Input: PorcupineInput{F: s.F, Key: s.Key, Client: s.Client}, Call: int64(i), Return: int64(len(steps)), Output: PorcupineOutput{Unknown: true}}
+			open[s.Process] = PorcupineOperation{
+				ClientID: s.Process, Input: PorcupineInput{F: s.F, Key: s.Key, Client: s.Client},
+				Call: int64(i), Return: int64(len(steps)), Output: PorcupineOutput{Unknown: true},
+			}
 		case OK:
 			o := open[s.Process]
 			delete(open, s.Process)

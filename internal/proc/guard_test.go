@@ -86,7 +86,10 @@ func TestNothingOutlivesTheController(t *testing.T) {
 func TestNothingOutlivesItsCommand(t *testing.T) {
 	s := NewStarter()
 	defer s.Close()
-	for script, want := range map[string]string{"exit 3": "exit status 3", "kill -9 $$": "signal: killed", "kill -15 $$": "signal: terminated"} {
+	for script, want := range map[string]string{
+		"exit 3": "exit status 3", "kill -9 $$": "signal: killed",
+		"kill -15 $$": "signal: terminated",
+	} {
 		cmd := exec.Command("sh", "-c", "setsid sh -c 'echo $$; sleep 61; true' & head -c1 >/dev/null; "+script)
 		in, err := cmd.StdinPipe()
 		if err != nil {
@@ -129,7 +132,8 @@ func TestSprawlingProcessesSeeEachOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	looks := exec.Command("sh", "-c", `kill -0 $1 && test -d /proc/$1 && readlink /proc/self/ns/ipc /proc/$1/ns/ipc | uniq | wc -l | grep -qx 1`, "sh",
+	looks := exec.Command("sh", "-c",
+		`kill -0 $1 && test -d /proc/$1 && readlink /proc/self/ns/ipc /proc/$1/ns/ipc | uniq | wc -l | grep -qx 1`, "sh",
 		strconv.Itoa(one.Pid()))
 	other, err := s.StartSprawling("sh", looks)
 	if err != nil {

@@ -22,12 +22,14 @@ func (s *scene) mutualWait(c Claim) (story []string, err error) {
 			both := x.Overlap(y.Interval)
 			each := x.has == b.Lock && y.has == a.Lock && a.Client != b.Client && s.earlier(x.Interval, y.Interval, a, b)
 			if each && both.From == c.From && both.To == c.To && !both.Empty() {
-				return []string{fmt.Sprintf("From %s to %s, %s held lock %s and waited for lock %s, while %s held lock %s and waited for lock %s.",
+				return []string{fmt.Sprintf("From %s to %s, %s held lock %s and waited for lock %s, while %s held lock %s and waited for "+
+					"lock %s.",
 					seconds(c.From), seconds(c.To), a.Client, x.has, a.Lock, b.Client, y.has, b.Lock)}, nil
 			}
 		}
 	}
-	return nil, errors.New("the record does not show that each of the two clients held the lock that the other one waited for all the time")
+	return nil, errors.New("the record does not show that each of the two clients held the lock that the other one waited for all " +
+		"the time")
 }
 
 // earlier reports whether the first of two requests is to be named first.
@@ -88,7 +90,8 @@ const (
 //nolint:gocyclo // one question with its excuses
 func (s *scene) overtaken(c Claim) (story []string, err error) {
 	g := s.ByID[one(c.Grants)]
-	ended := g != nil && queues(g) && (g.Granted() || (g.Acquire.Outcome() == history.Fail && g.Acquire.Return.Error == history.ErrBusy))
+	ended := g != nil && queues(g) && (g.Granted() ||
+		(g.Acquire.Outcome() == history.Fail && g.Acquire.Return.Error == history.ErrBusy))
 	if !ended || g.Acquire.Start() != c.From || g.Acquire.End() != c.To || !s.Run.Fair {
 		return nil, errors.New("the finding must name one wait, from its beginning to its end, for a lock that promises an order")
 	}
@@ -119,7 +122,8 @@ func (s *scene) overtaken(c Claim) (story []string, err error) {
 		return nil, fmt.Errorf("the record does not show that clients with later requests got lock %s before the client of grant %s, "+
 			"or a fault or the host explains it", g.Lock, g.ID)
 	}
-	return []string{fmt.Sprintf("%s waited for lock %s from %s to %s; meanwhile clients that had asked later got the lock first (grants: %d).",
+	return []string{fmt.Sprintf("%s waited for lock %s from %s to %s; meanwhile clients that had asked later got the lock first "+
+		"(grants: %d).",
 		g.Client, g.Lock, seconds(c.From), seconds(c.To), n)}, nil
 }
 
@@ -179,7 +183,8 @@ func (s *scene) refusedValid(c Claim) (story []string, err error) {
 			return nil, fmt.Errorf("grant %s is newer than grant %s, so the fence was right to refuse the older grant", o.ID, g.ID)
 		}
 	}
-	return []string{fmt.Sprintf("The fence refused a request under grant %s at %s, although no other grant of lock %s is newer.", g.ID, seconds(c.From), g.Lock)}, nil
+	return []string{fmt.Sprintf("The fence refused a request under grant %s at %s, although no other grant of lock %s is newer.",
+		g.ID, seconds(c.From), g.Lock)}, nil
 }
 
 // releaseOfNone: the store carried out a release under an attempt that nobody was granted, and whose owner held nothing else.
@@ -193,7 +198,8 @@ func (s *scene) releaseOfNone(c Claim) (story []string, err error) {
 	}
 	for _, rel := range g.Releases {
 		if rel.Outcome() == history.OK && rel.Start() == c.From && rel.End() == c.To && !s.ownsAnother(g, rel) {
-			return []string{fmt.Sprintf("The store carried out the release of grant %s at %s, although no client had got this grant.", g.ID, seconds(c.To))}, nil
+			return []string{fmt.Sprintf("The store carried out the release of grant %s at %s, although no client had got this grant.",
+				g.ID, seconds(c.To))}, nil
 		}
 	}
 	return nil, fmt.Errorf("the record does not show that the store carried out a release of grant %s at the time of the finding, "+
@@ -201,12 +207,15 @@ func (s *scene) releaseOfNone(c Claim) (story []string, err error) {
 }
 
 // releaseOfUnknown: the second grant lasted since before the first one was asked for, with an outcome that nobody knows, until a
-// release under that was carried out, and its client was then told that it does not hold the lock. Nobody else touched the lock meanwhile.
+// release under that was carried out, and its client was then told that it does not hold the lock. Nobody else touched the lock
+// meanwhile.
 func (s *scene) releaseOfUnknown(c Claim) (story []string, err error) {
 	g, h := s.ByID[c.Grants[0]], s.ByID[c.Grants[1]]
 	lasts := s.Run.Ends == history.EndsLease || s.Run.Ends == history.EndsNever
-	if g == nil || h == nil || g.Acquire == nil || g.Acquire.Outcome() != history.Info || !h.Granted() || g.Lock != h.Lock || !lasts {
-		return nil, errors.New("the finding must name a request of unknown outcome and a grant of the same lock, which ends with its lease or never")
+	if g == nil || h == nil || g.Acquire == nil || g.Acquire.Outcome() != history.Info || !h.Granted() || g.Lock != h.Lock ||
+		!lasts {
+		return nil, errors.New("the finding must name a request of unknown outcome and a grant of the same lock, which ends with its " +
+			"lease or never")
 	}
 	if g.Acquire.Start() < h.From() || g.Client == h.Client || history.SameOwner(g, h) || s.Model.Together(g, h) {
 		return nil, fmt.Errorf("grant %s does not show another client that held the lock when grant %s was asked for", h.ID, g.ID)
@@ -246,7 +255,8 @@ func (s *scene) ownsAnother(g *history.Grant, rel *history.Call) bool {
 	return (g.Owner != "" || s.Model.Shares()) && slices.ContainsFunc(s.ByLock[g.Lock], func(h *history.Grant) bool {
 		back := func(c *history.Call) bool { return c.Outcome() == history.OK && c.End() < rel.Start() }
 		switch {
-		case h == g || h.Acquire == nil || h.Acquire.Outcome() == history.Fail || h.Acquire.Start() > rel.End() || !history.SameOwner(g, h):
+		case h == g || h.Acquire == nil || h.Acquire.Outcome() == history.Fail || h.Acquire.Start() > rel.End() ||
+			!history.SameOwner(g, h):
 			return false
 		case !h.Granted():
 			return true

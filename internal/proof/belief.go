@@ -20,7 +20,8 @@ func (s *scene) granted(c Claim, n int) ([]*history.Grant, error) {
 		case !g.Granted():
 			return nil, fmt.Errorf("the finding names grant %s, but the events do not show that the request for this grant succeeded", id)
 		case i > 0 && g.Lock != out[0].Lock:
-			return nil, fmt.Errorf("grants %s and %s belong to different locks, but all grants of a finding must belong to the same lock", out[0].ID, id)
+			return nil, fmt.Errorf("grants %s and %s belong to different locks, but all grants of a finding must belong to the same lock",
+				out[0].ID, id)
 		case i > 0 && g.ID == out[0].ID:
 			return nil, fmt.Errorf("the finding names grant %s twice, but a finding must name different grants", id)
 		}
@@ -37,9 +38,9 @@ func (s *scene) seen(client string) int64 {
 	return s.Last[client]
 }
 
-// belief is when the client of a grant took itself for the holder, for certain. It begins with the answer and ends with the first of:
-// its release, its death, a notice of loss, the deadline that it goes by (less the tolerance), its next request for the
-// same; where none of them is here, its last event. It lasts until its last use of the grant in any case: who acts as the holder
+// belief is when the client of a grant took itself for the holder, for certain. It begins with the answer and ends with the first
+// of: its release, its death, a notice of loss, the deadline that it goes by (less the tolerance), its next request for the same;
+// where none of them is here, its last event. It lasts until its last use of the grant in any case: who acts as the holder
 // believes that it is.
 //
 //nolint:gocyclo // a list of what ends a belief

@@ -21,7 +21,8 @@ const (
 // logged are the accepted requests of a grant in the log of a register, in order.
 func (s *scene) logged(grant string) (out []*history.Event) {
 	for i := range s.Events {
-		if e := &s.Events[i]; e.Party == history.PartyRegister && e.Type == history.OK && e.Grant == grant && (e.F == history.FRead || e.F == history.FWrite) {
+		if e := &s.Events[i]; e.Party == history.PartyRegister && e.Type == history.OK && e.Grant == grant &&
+			(e.F == history.FRead || e.F == history.FWrite) {
 			out = append(out, e)
 		}
 	}
@@ -56,10 +57,12 @@ func (s *scene) lost(c Claim) (span history.Interval, err error) {
 		kinds = append(kinds, history.FRead)
 	}
 	if e = at(s.logged(of[1].ID), c.To, kinds...); e == nil || w == nil || w.Index >= e.Index {
-		return span, errors.New("the events do not show that the register accepted the two requests of the finding at the times and in the order that the finding gives")
+		return span, errors.New("the events do not show that the register accepted the two requests of the finding at the times and " +
+			"in the order that the finding gives")
 	}
 	if w.Register != e.Register || w.Lock != e.Lock {
-		return span, errors.New("the two requests were sent to different registers, but the finding needs two requests to the same register")
+		return span, errors.New("the two requests were sent to different registers, but the finding needs two requests to the same " +
+			"register")
 	}
 	read, err := s.readBefore(c, of, w, e)
 	if err != nil {
@@ -67,9 +70,11 @@ func (s *scene) lost(c Claim) (span history.Interval, err error) {
 	}
 	switch {
 	case read == nil || read.Index >= w.Index:
-		return span, fmt.Errorf("%s had not read the register before %s wrote to it, so the events do not prove the violation", of[1].Client, of[0].Client)
+		return span, fmt.Errorf("%s had not read the register before %s wrote to it, so the events do not prove the violation",
+			of[1].Client, of[0].Client)
 	case c.Rule != split && e.Value.Base.Set && e.Value.Base != saw(read):
-		return span, fmt.Errorf("the value that %s wrote is not based on the value that this client had read before, so the events do not prove the violation", of[1].Client)
+		return span, fmt.Errorf("the value that %s wrote is not based on the value that this client had read before, so the events "+
+			"do not prove the violation", of[1].Client)
 	case c.Rule != split && s.acknowledged(w) == nil:
 		return span, fmt.Errorf("the write by %s was not acknowledged, so the loss of this write is no violation", of[0].Client)
 	}
@@ -84,7 +89,8 @@ func (s *scene) readBefore(c Claim, of []*history.Grant, w, e *history.Event) (r
 			continue
 		}
 		if r.Index > w.Index && c.Rule != split {
-			return nil, fmt.Errorf("%[1]s had already read the value that %[2]s wrote, so %[1]s overwrote an update that it had seen, which is no violation", of[1].Client, of[0].Client)
+			return nil, fmt.Errorf("%[1]s had already read the value that %[2]s wrote, so %[1]s overwrote an update that it had seen, "+
+				"which is no violation", of[1].Client, of[0].Client)
 		}
 		if read == nil || c.Rule != split {
 			read = r
@@ -126,27 +132,32 @@ func (s *scene) replaced(c Claim, a, b *history.Grant) error {
 			}
 		}
 		return write, write != nil && slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
-			return u.Invoke.F == history.FRead && u.Outcome() == history.OK && u.Invoke.Register == write.Invoke.Register && u.Return.Value.Base == write.Invoke.Value.Base
+			return u.Invoke.F == history.FRead && u.Outcome() == history.OK && u.Invoke.Register == write.Invoke.Register &&
+				u.Return.Value.Base == write.Invoke.Value.Base
 		})
 	}
 	w, wRead := find(a, c.From)
 	e, eRead := find(b, c.To)
-	if w == nil || e == nil || !wRead || !eRead || w.Invoke.Register != e.Invoke.Register || w.Invoke.Value.Base != e.Invoke.Value.Base {
-		return errors.New("the finding needs two acknowledged writes that replaced the same value of a register, and both clients must have read this value before: the events do not show this")
+	if w == nil || e == nil || !wRead || !eRead || w.Invoke.Register != e.Invoke.Register ||
+		w.Invoke.Value.Base != e.Invoke.Value.Base {
+		return errors.New("the finding needs two acknowledged writes that replaced the same value of a register, and both clients " +
+			"must have read this value before: the events do not show this")
 	}
 	return s.lossClass(c, w.Return, e.Return)
 }
 
-// lossClass: a loss is of the class of the overlap of its two grants; where they did not meet, one of the writes was asked for inside
-// its own hold and applied after it, which is inherent. Where the lock's own transaction is the fence, it is a defect.
+// lossClass: a loss is of the class of the overlap of its two grants; where they did not meet, one of the writes was asked for
+// inside its own hold and applied after it, which is inherent. Where the lock's own transaction is the fence, it is a defect.
 func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 	first, second := s.ByID[w.Grant], s.ByID[e.Grant]
 	if s.Run.OwnFence {
 		return same(c, defect, ownFence)
 	}
 	for _, g := range []*history.Grant{first, second} {
-		if rel := g.Answered(); rel < history.Forever && slices.ContainsFunc(g.Uses, func(u *history.Call) bool { return u.Start() > rel }) {
-			return fmt.Errorf("%s wrote although the store had already answered the release by this client: the client is at fault, not the lock", g.Client)
+		if rel := g.Answered(); rel < history.Forever &&
+			slices.ContainsFunc(g.Uses, func(u *history.Call) bool { return u.Start() > rel }) {
+			return fmt.Errorf("%s wrote although the store had already answered the release by this client: the client is at fault, not "+
+				"the lock", g.Client)
 		}
 	}
 	if second.From() < first.From() {
@@ -154,18 +165,22 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 	}
 	if both := s.belief(first).Overlap(s.belief(second)); !both.Empty() {
 		if s.Model.Together(first, second) {
-			return errors.New("by the rules of this lock, two clients are allowed to hold these two grants at the same time, so their overlap is no violation")
+			return errors.New("by the rules of this lock, two clients are allowed to hold these two grants at the same time, so their " +
+				"overlap is no violation")
 		}
 		if c.Rule == lateWrite {
-			return errors.New("the finding has the wrong rule: the rule cannot be late-write, because the two clients believed at the same time that they held the lock")
+			return errors.New("the finding has the wrong rule: the rule cannot be late-write, because the two clients believed at the " +
+				"same time that they held the lock")
 		}
 		return s.classed(c, first, second, both.From)
 	}
 	if !s.appliedLate(w) && !s.appliedLate(e) {
-		return errors.New("the two clients never believed at the same time that they held the lock, and no write came late (that is, after its client had lost the lock), so the events prove no violation")
+		return errors.New("the two clients never believed at the same time that they held the lock, and no write came late (that is, " +
+			"after its client had lost the lock), so the events prove no violation")
 	}
 	if logged := len(s.logged(e.Grant)) > 0; c.Rule == lostUpdate && logged {
-		return errors.New("the finding has the wrong rule: the rule must be late-write, because the two clients never believed at the same time that they held the lock, and the write came late (that is, after its client had lost the lock)")
+		return errors.New("the finding has the wrong rule: the rule must be late-write, because the two clients never believed at " +
+			"the same time that they held the lock, and the write came late (that is, after its client had lost the lock)")
 	}
 	return same(c, inherent, applied)
 }
@@ -173,7 +188,8 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 // same: a claim has the class and the reason that it must have.
 func same(c Claim, class, reason string) error {
 	if c.Class != class || c.Reason != reason {
-		return fmt.Errorf("according to the events the class of the finding is %s (reason %s), but the finding says %s (reason %s)", class, reason, c.Class, c.Reason)
+		return fmt.Errorf("according to the events the class of the finding is %s (reason %s), but the finding says %s (reason %s)",
+			class, reason, c.Class, c.Reason)
 	}
 	return nil
 }
@@ -199,7 +215,8 @@ func (s *scene) fence(c Claim) (span history.Interval, err error) {
 	}
 	e := at(log, c.To, history.FRead, history.FWrite)
 	if e == nil {
-		return span, errors.New("the events do not show that the register accepted a request under the grant of the finding at the time of the finding")
+		return span, errors.New("the events do not show that the register accepted a request under the grant of the finding at the " +
+			"time of the finding")
 	}
 	span.From = e.Time
 	switch {
@@ -223,18 +240,21 @@ func (s *scene) fence(c Claim) (span history.Interval, err error) {
 func (s *scene) contradicted(e *history.Event, by func(o *history.Event) bool) error {
 	for i := range s.Events {
 		o := &s.Events[i]
-		if o.Index < e.Index && o.Party == history.PartyRegister && o.Type == history.OK && o.Register == e.Register && o.Lock == e.Lock && by(o) {
+		if o.Index < e.Index && o.Party == history.PartyRegister && o.Type == history.OK && o.Register == e.Register &&
+			o.Lock == e.Lock && by(o) {
 			return nil
 		}
 	}
-	return errors.New("the register was right to accept the request: it had accepted no earlier request with a token that forbids this request")
+	return errors.New("the register was right to accept the request: it had accepted no earlier request with a token that forbids " +
+		"this request")
 }
 
 // mismatch: a read was answered with something else than was written last.
 func (s *scene) mismatch(e *history.Event) error {
 	value := s.Run.Registers[e.Register]
 	for i := range s.Events {
-		if o := &s.Events[i]; o.Index < e.Index && o.Party == history.PartyRegister && o.Type == history.OK && o.F == history.FWrite && o.Register == e.Register && o.Lock == e.Lock {
+		if o := &s.Events[i]; o.Index < e.Index && o.Party == history.PartyRegister && o.Type == history.OK && o.F == history.FWrite &&
+			o.Register == e.Register && o.Lock == e.Lock {
 			value = o.Value.New.V
 		}
 	}

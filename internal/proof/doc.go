@@ -5,9 +5,9 @@
 //	events + claim -> Check            -> what it shows, line by line; or an error that says what does not fit
 //	whole record + proof -> Record.Verify; a mailed proof -> Letter.Verify
 //
-// Most rules are shown by what is there: two grants, what their clients did under them, the deadlines of their leases. Others rest on
-// what is not there: a lock that nobody gets again, a grant that nobody asked for. Their proof names a window and needs the
-// whole record ([Proof].Record).
+// Most rules are shown by what is there: two grants, what their clients did under them, the deadlines of their leases. Others
+// rest on what is not there: a lock that nobody gets again, a grant that nobody asked for. Their proof names a window and needs
+// the whole record ([Proof].Record).
 //
 // A proof is checked as a record of its own. What a client did after its last event in it is unknown, so a proof
 // brings the event that shows that its client went on, and not only that nothing says otherwise. Held against the
@@ -55,8 +55,8 @@ func (p *Proof) Of(finding Claim) Claim {
 // ErrRecord is the answer where events alone prove nothing.
 var ErrRecord = errors.New("this finding says that an event never happened, so a check of the finding needs the whole record")
 
-// Check reports whether events prove a claim. The first of them says what was run. Story is what they show, a line an event, and what
-// follows from it.
+// Check reports whether events prove a claim. The first of them says what was run. Story is what they show, a line an event, and
+// what follows from it.
 func Check(events []history.Event, c Claim) (story []string, err error) {
 	s, err := read(events)
 	if err != nil {
@@ -76,7 +76,8 @@ func Minimal(events []history.Event, c Claim) error {
 		}
 		less := slices.Delete(slices.Clone(events), i, i+1)
 		if s, err := read(less); err == nil && s.proves(c) == nil {
-			return fmt.Errorf("the proof must not contain event %d, because the other events are enough to prove the finding", events[i].Index)
+			return fmt.Errorf("the proof must not contain event %d, because the other events are enough to prove the finding",
+				events[i].Index)
 		}
 	}
 	return nil

@@ -13,7 +13,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 )
 
-// unproven are findings of the fixtures that no few events prove although their rule mostly has such a proof, by what is said of it.
+// unproven are findings of the fixtures that no few events prove although their rule mostly has such a proof, by what is said of
+// it.
 var unproven = []string{
 	"by the rules of this lock",                                 // the record is suspect: the judge says so, too
 	"is later than the first grant",                             // ... a release of a grant that is not known to be the earlier one

@@ -54,16 +54,22 @@ func inOrder(text string) string {
 	return strings.Join(lines, "\n") + "\nend\n"
 }
 
-// The class of an overlap has to be that of the whole record: the verifier gathers what excuses a client, whatever the finding says.
+// The class of an overlap has to be that of the whole record: the verifier gathers what excuses a client, whatever the finding
+// says.
 func TestExcuses(t *testing.T) {
 	claim := func(from, to int64, rule, class, reason string) proof.Claim {
-		return proof.Claim{Check: "mutual-exclusion", Rule: rule, Class: class, Reason: reason, Grants: []string{"a", "b"}, From: from * ms, To: to * ms}
+		return proof.Claim{
+			Check: "mutual-exclusion", Rule: rule, Class: class, Reason: reason, Grants: []string{"a", "b"},
+			From: from * ms, To: to * ms,
+		}
 	}
-	defect, excused := claim(1700, 1900, "late-notice", "defect", "told-late"), claim(1700, 1900, "overlap", "inherent", "lease-over")
+	defect, excused := claim(1700, 1900, "late-notice", "defect", "told-late"),
+		claim(1700, 1900, "overlap", "inherent", "lease-over")
 	over, valid := claim(500, 600, "overlap", "inherent", "connection-over"), claim(500, 600, "overlap", "defect", "no-lease")
 	const pause = `fault {"id":1,"fault":"client-pause","family":"client","clients":["c1"],"proof":"stopped"}`
 	paused := func(from, effect, to string) string {
-		return inOrder(heldUp + from + " - nemesis invoke " + pause + "\n" + from + " - nemesis " + effect + " " + pause + "\n" + to + " - nemesis ok " + strings.Replace(pause, "fault", "heal", 1))
+		return inOrder(heldUp + from + " - nemesis invoke " + pause + "\n" + from + " - nemesis " + effect + " " + pause + "\n" + to +
+			" - nemesis ok " + strings.Replace(pause, "fault", "heal", 1))
 	}
 	const stall = "\n1899ms - c1 info stall {\"late_ns\":376000000}"
 	fault := func(f string) string {
@@ -83,8 +89,14 @@ func TestExcuses(t *testing.T) {
 		{"its server was restarted", fault(`"fault":"server-restart","family":"server","nodes":["db-1"]`), over, valid},
 		{"its connection was ended", fault(`"fault":"kill-connection","family":"store","clients":["c1"]`), over, valid},
 		{"another server was restarted", fault(`"fault":"server-restart","family":"server","nodes":["db-2"]`), valid, over},
-		{"its requests to the register were delayed", fault(`"fault":"packet-delay","family":"link","clients":["c1"],"delays":true`), valid, over},
-		{"the other client was cut off", fault(`"fault":"partition-client","family":"link","clients":["c2"],"nodes":["db-1"]`), valid, over},
+		{
+			"its requests to the register were delayed", fault(`"fault":"packet-delay","family":"link","clients":["c1"],"delays":true`),
+			valid, over,
+		},
+		{
+			"the other client was cut off", fault(`"fault":"partition-client","family":"link","clients":["c2"],"nodes":["db-1"]`), valid,
+			over,
+		},
 		{"a clock jumped", fault(`"fault":"clock-jump","family":"clock","nodes":["db-1"]`), valid, over},
 		{"data was deleted", fault(`"fault":"delete-key","family":"store","nodes":["db-1"]`), valid, over},
 	} {
@@ -95,7 +107,8 @@ func TestExcuses(t *testing.T) {
 				t.Errorf("what is right is refused: %v\n%+v\n%s", err, p, tc.text)
 			}
 			for _, p := range []*proof.Proof{p, record.Prove(proof.Finding{Claim: tc.forged})} {
-				if _, err := record.Verify(tc.forged, p); err == nil || !strings.Contains(err.Error(), "the class of the finding is "+tc.right.Class) {
+				if _, err := record.Verify(tc.forged, p); err == nil || !strings.Contains(err.Error(), "the class of the finding is "+
+					tc.right.Class) {
 					t.Errorf("another class: error %v\n%s", err, tc.text)
 				}
 			}

@@ -8,8 +8,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// registerLogs are what registers accepted, in order. Few grants are asked for, so that those of all others are listed only when one of
-// them is.
+// registerLogs are what registers accepted, in order. Few grants are asked for, so that those of all others are listed only when
+// one of them is.
 type registerLogs struct {
 	all      []*history.Event
 	expected map[string][]*history.Event // by grant
@@ -159,7 +159,8 @@ func (a *gathering) excuses(g *history.Grant) {
 
 // others adds what a register accepted of others, where the claim is that it should not have accepted this one.
 func (a *gathering) others() {
-	if len(a.claim.Grants) == 0 || (a.claim.Rule != "log-mismatch" && a.claim.Rule != "stale-accepted" && a.claim.Rule != "equal-token") {
+	if len(a.claim.Grants) == 0 || (a.claim.Rule != "log-mismatch" && a.claim.Rule != "stale-accepted" &&
+		a.claim.Rule != "equal-token") {
 		return
 	}
 	log := a.r.logs.of(a.claim.Grants[0])
@@ -175,7 +176,10 @@ func (a *gathering) others() {
 		if o.Index >= e.Index || o.Type != history.OK || o.Register != e.Register || o.Lock != e.Lock {
 			continue
 		}
-		wanted := map[string]bool{"log-mismatch": o.F == history.FWrite, "stale-accepted": o.Token.V > e.Token.V, "equal-token": o.Token == e.Token && o.Grant != e.Grant}
+		wanted := map[string]bool{
+			"log-mismatch": o.F == history.FWrite, "stale-accepted": o.Token.V > e.Token.V,
+			"equal-token": o.Token == e.Token && o.Grant != e.Grant,
+		}
 		if wanted[a.claim.Rule] {
 			a.add(o)
 			return

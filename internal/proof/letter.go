@@ -77,7 +77,8 @@ func ReadLetter(path string) (*Letter, error) {
 		return nil, fmt.Errorf("%s: %w", path, errors.Join(ErrNoLetter, err))
 	}
 	if l.Schema > LetterSchema {
-		return nil, fmt.Errorf("%s has schema version %d, but this lockstorm reads only versions up to %d: use a newer lockstorm", path, l.Schema, LetterSchema)
+		return nil, fmt.Errorf("%s has schema version %d, but this lockstorm reads only versions up to %d: use a newer lockstorm", path,
+			l.Schema, LetterSchema)
 	}
 	for i := range l.Events { // as a record has them: its files are indented
 		var compact bytes.Buffer
@@ -91,15 +92,16 @@ func ReadLetter(path string) (*Letter, error) {
 // ErrExcuse is the answer where the events of a letter show a violation, and its class turns on that nothing excuses it.
 var ErrExcuse = fmt.Errorf("the events show the violation, but not that no fault or stall excuses it: %w", ErrRecord)
 
-// Verify checks a letter by itself: it is whole, its events prove its claim, and none of them can be left out. The answer is [ErrRecord]
-// where they alone prove nothing.
+// Verify checks a letter by itself: it is whole, its events prove its claim, and none of them can be left out. The answer is
+// [ErrRecord] where they alone prove nothing.
 func (l *Letter) Verify() (story []string, err error) {
 	seal, err := l.seal()
 	switch {
 	case err != nil:
 		return nil, err
 	case seal != l.Seal:
-		return nil, errors.New("the checksum in the field \"seal\" does not match: the proof file was changed after lockstorm wrote the file")
+		return nil, errors.New("the checksum in the field \"seal\" does not match: the proof file was changed after lockstorm wrote " +
+			"the file")
 	case l.NeedsRecord:
 		return nil, ErrRecord
 	}
@@ -120,10 +122,12 @@ func (l *Letter) Verify() (story []string, err error) {
 // Against holds a letter against the record that it is from, of which the digest is given.
 func (l *Letter) Against(r *Record, digest string) (story []string, err error) {
 	if seal, err := l.seal(); err != nil || seal != l.Seal {
-		return nil, errors.Join(errors.New("the checksum in the field \"seal\" does not match: the proof file was changed after lockstorm wrote the file"), err)
+		return nil, errors.Join(errors.New("the checksum in the field \"seal\" does not match: the proof file was changed after "+
+			"lockstorm wrote the file"), err)
 	}
 	if digest != l.Record {
-		return nil, errors.New("the SHA-256 of the record differs from the SHA-256 in the proof: the proof belongs to another record, or the record was changed")
+		return nil, errors.New("the SHA-256 of the record differs from the SHA-256 in the proof: the proof belongs to another " +
+			"record, or the record was changed")
 	}
 	for i := range l.Events {
 		e := &l.Events[i]

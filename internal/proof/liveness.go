@@ -20,7 +20,8 @@ func (s *scene) liveness(c Claim) (story []string, err error) {
 	span := history.Interval{From: from, To: from + s.Run.LivenessBound}
 	switch {
 	case s.End == nil || !tested:
-		return nil, errors.New("the record does not contain the recovery test (after all faults, each client acquires each lock once more)")
+		return nil, errors.New("the record does not contain the recovery test (after all faults, each client acquires each lock " +
+			"once more)")
 	case s.lastHeal() > from:
 		return nil, errors.New("a fault was still active when the recovery test began")
 	}
@@ -42,7 +43,8 @@ func (s *scene) liveness(c Claim) (story []string, err error) {
 	if c.Rule == orphan && !lost {
 		return s.orphaned(c)
 	}
-	return nil, errors.New("the lock came back in the recovery test, or not as the finding says: its rule, grants or times are wrong")
+	return nil, errors.New("the lock came back in the recovery test, or not as the finding says: its rule, grants or times " +
+		"are wrong")
 }
 
 const orphan = "orphan"

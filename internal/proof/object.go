@@ -30,8 +30,8 @@ type operation struct {
 // mostOperations is how many the search takes: more are no proof for people.
 const mostOperations = 60
 
-// object: no lock could have answered so. Each operation takes effect at one moment between its request and its answer; no order of
-// them is one of a lock.
+// object: no lock could have answered so. Each operation takes effect at one moment between its request and its answer; no order
+// of them is one of a lock.
 func (s *scene) object(c Claim) (span history.Interval, err error) {
 	if len(c.Grants) == 0 {
 		return span, errors.New("the finding must name at least one grant")
@@ -43,7 +43,8 @@ func (s *scene) object(c Claim) (span history.Interval, err error) {
 			return span, fmt.Errorf("the finding names grant %s, but the events do not show the request for this grant", id)
 		}
 		if len(of) > 0 && g.Lock != of[0].Lock {
-			return span, fmt.Errorf("grants %s and %s belong to different locks, but all grants of a finding must belong to the same lock", of[0].ID, id)
+			return span, fmt.Errorf("grants %s and %s belong to different locks, but all grants of a finding must belong to the same lock",
+				of[0].ID, id)
 		}
 		if slices.Contains(of, g) {
 			return span, fmt.Errorf("the finding names grant %s twice, but a finding must name different grants", id)
@@ -103,7 +104,10 @@ var (
 	errRule  = errors.New("the events show a violation of another rule")
 )
 
-var reasons = map[string]string{"double-grant": "not-over", "lost-lease": "gone-early", "foreign-release": "not-owner", "revived-lease": "renewed-late"}
+var reasons = map[string]string{
+	"double-grant": "not-over", "lost-lease": "gone-early", "foreign-release": "not-owner",
+	"revived-lease": "renewed-late",
+}
 
 // tale is what some grants of a lock did.
 type tale struct {
@@ -243,8 +247,8 @@ func (t *tale) after(n int, g *history.Grant) {
 	}
 }
 
-// doubtOf is from when on a release of unknown outcome may have taken a grant of a counted lock: the store carries it out at any later
-// time, on whatever its owner holds then, and more than once where the library sends again what was not answered.
+// doubtOf is from when on a release of unknown outcome may have taken a grant of a counted lock: the store carries it out at any
+// later time, on whatever its owner holds then, and more than once where the library sends again what was not answered.
 func (t *tale) doubtOf(g *history.Grant) int64 {
 	doubt := int64(history.Forever)
 	if !t.s.Model.Counts() {
@@ -307,7 +311,8 @@ func (t *tale) legal(change func(operation) operation) bool {
 	return q.from(state{}, nil)
 }
 
-// longest is the longest order that is one of a lock, where there is none of all operations, and the first answer that cannot follow it.
+// longest is the longest order that is one of a lock, where there is none of all operations, and the first answer that cannot
+// follow it.
 func (t *tale) longest() (order []string, stuck string) {
 	q := &search{t: t, seen: map[state]bool{}, ops: t.ops}
 	q.from(state{}, nil)
@@ -429,7 +434,8 @@ func (q *search) step(held uint64, op operation) []uint64 {
 	return []uint64{held &^ own}
 }
 
-// ofOwner is what a release leaves that gives back another grant of its owner: of a counted lock, which one it is does not matter.
+// ofOwner is what a release leaves that gives back another grant of its owner: of a counted lock, which one it is does not
+// matter.
 func (q *search) ofOwner(held uint64, op operation) (out []uint64) {
 	if !q.t.s.Model.Counts() {
 		return nil

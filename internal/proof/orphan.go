@@ -38,7 +38,8 @@ func (s *scene) orphaned(c Claim) (story []string, err error) {
 		if !slices.Equal(s.suspects(who), c.Grants) {
 			return nil, wrong
 		}
-		return []string{fmt.Sprintf("%s asked for lock %s during the whole time from %s to %s, and no client believed that it held the lock.",
+		return []string{fmt.Sprintf("%s asked for lock %s during the whole time from %s to %s, and no client believed that it held "+
+			"the lock.",
 			asker.Client, lock, seconds(c.From), seconds(c.To))}, nil
 	}
 	return nil, wrong

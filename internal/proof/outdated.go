@@ -20,7 +20,8 @@ func (s *scene) showed(lock string) (out []*history.Call) {
 	return out
 }
 
-// forbids is the rule that a fence broke which had answered one request before another one was sent, and accepted that; empty: none.
+// forbids is the rule that a fence broke which had answered one request before another one was sent, and accepted that; empty:
+// none.
 func (s *scene) forbids(one, other *history.Call) string {
 	a, b := one.Invoke, other.Invoke
 	switch {
@@ -65,7 +66,8 @@ func (s *scene) tookOutdated(register, lock string) (out []damage) {
 func (s *scene) outdated(c Claim) error {
 	g := s.ByID[c.Grants[0]]
 	for _, u := range s.showed(g.Lock) {
-		if u.Invoke.Grant == g.ID && u.End() == c.To && slices.ContainsFunc(s.showed(g.Lock), func(o *history.Call) bool { return s.forbids(o, u) == c.Rule }) {
+		if u.Invoke.Grant == g.ID && u.End() == c.To &&
+			slices.ContainsFunc(s.showed(g.Lock), func(o *history.Call) bool { return s.forbids(o, u) == c.Rule }) {
 			return nil
 		}
 	}

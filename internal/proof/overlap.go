@@ -31,7 +31,8 @@ func (s *scene) overlap(c Claim) (history.Interval, error) {
 	}
 	a, b := of[0], of[1]
 	if s.Model.Shares() && s.Model.Together(a, b) {
-		return history.Interval{}, fmt.Errorf("by the rules of this lock, two clients are allowed to hold the grants %s and %s at the same time, so the overlap is no violation", a.ID, b.ID)
+		return history.Interval{}, fmt.Errorf("by the rules of this lock, two clients are allowed to hold the grants %s and %s at "+
+			"the same time, so the overlap is no violation", a.ID, b.ID)
 	}
 	first, second := s.belief(a), s.belief(b)
 	both := first.Overlap(second)
@@ -39,7 +40,8 @@ func (s *scene) overlap(c Claim) (history.Interval, error) {
 	case first.From > second.From:
 		return both, fmt.Errorf("grant %s is earlier than grant %s: the finding must name the earlier grant first", b.ID, a.ID)
 	case first.Empty() || second.Empty() || both.Empty():
-		return both, errors.New("the two clients in the finding never believed at the same time that they held the lock, so there is no overlap")
+		return both, errors.New("the two clients in the finding never believed at the same time that they held the lock, so there is " +
+			"no overlap")
 	}
 	return both, s.classed(c, a, b, both.From)
 }
@@ -99,8 +101,8 @@ func (s *scene) toldLate(g *history.Grant, at int64) bool {
 	return !s.excused(g)
 }
 
-// signalLate is how long after the end of a lease its client was told, or ended its tenure untold. It counts only where the library
-// renews its leases by itself and is to tell.
+// signalLate is how long after the end of a lease its client was told, or ended its tenure untold. It counts only where the
+// library renews its leases by itself and is to tell.
 func (s *scene) signalLate(g *history.Grant) (late int64, promised bool) {
 	signals := g.Assured.Set || (s.Run.Renews && !s.Run.ByDeadline())
 	if s.Run.Discipline != history.Told || !signals || (s.whole && s.CutOff(g.Client)) {
@@ -114,8 +116,8 @@ func (s *scene) signalLate(g *history.Grant) (late int64, promised bool) {
 	return end - d.V, true
 }
 
-// toldBy is until when a client was not told that its lock was lost: until it was or gave up or, where its library has a method to ask,
-// until that last said yes.
+// toldBy is until when a client was not told that its lock was lost: until it was or gave up or, where its library has a method
+// to ask, until that last said yes.
 func (s *scene) toldBy(g *history.Grant) int64 {
 	end := min(g.ToldLost(), s.gaveUp(g))
 	if s.Run.ByDeadline() {
@@ -133,7 +135,8 @@ func (s *scene) gaveUp(g *history.Grant) int64 {
 	return end
 }
 
-// excused reports whether something that held a client up is here: a stall of the host, a fault of its own, a point at which we kept it.
+// excused reports whether something that held a client up is here: a stall of the host, a fault of its own, a point at which we
+// kept it.
 func (s *scene) excused(g *history.Grant) bool {
 	for i := range s.Events {
 		if s.excuses(&s.Events[i], g.Client) {

@@ -34,15 +34,18 @@ func (s *scene) robs(g, victim *history.Grant, rel *history.Call, asked map[stri
 	base := g.RunsOut(s.Run.Tolerance)
 	switch {
 	case s.Model.Together(g, victim):
-		return errors.New("by the rules of this lock, two clients are allowed to hold the two grants of the finding at the same time, so the finding is no violation")
+		return errors.New("by the rules of this lock, two clients are allowed to hold the two grants of the finding at the same " +
+			"time, so the finding is no violation")
 	case !after:
 		return errors.New("the events do not show that the second grant of the finding is later than the first grant")
 	case victim.From() > rel.End() || s.seen(victim.Client) < rel.End():
 		return fmt.Errorf("no event shows that %s held the lock at the time of the release", victim.Client)
 	case s.Leased() && rel.End() >= victim.RunsOut(s.Run.Tolerance):
-		return fmt.Errorf("the lease of grant %s had run out before the store carried out the release, so the release freed no lock of another client", victim.ID)
+		return fmt.Errorf("the lease of grant %s had run out before the store carried out the release, so the release freed no lock "+
+			"of another client", victim.ID)
 	case s.Leased() && victim.From() < min(g.From(), base):
-		return fmt.Errorf("grant %s is earlier than the released grant %s, but the finding must name a release that freed the lock of a later grant", victim.ID, g.ID)
+		return fmt.Errorf("grant %s is earlier than the released grant %s, but the finding must name a release that freed the lock "+
+			"of a later grant", victim.ID, g.ID)
 	}
 	for _, own := range victim.Releases {
 		if own.Start() <= rel.End() {
@@ -58,7 +61,8 @@ func (s *scene) robs(g, victim *history.Grant, rel *history.Call, asked map[stri
 	if (victim.From() <= rel.Start() || s.gone(g, rel.End(), asked)) && s.denied(victim, rel) {
 		return nil
 	}
-	return errors.New("the events do not prove that the release freed the lock of another client: the released grant may still have been valid, and no answer told the other client that it had lost the lock")
+	return errors.New("the events do not prove that the release freed the lock of another client: the released grant may still " +
+		"have been valid, and no answer told the other client that it had lost the lock")
 }
 
 // gone reports whether a grant was over: its lease had run out, or a release of somebody else took its lock away.
@@ -80,8 +84,8 @@ func (s *scene) gone(g *history.Grant, at int64, asked map[string]bool) bool {
 	return false
 }
 
-// over reports whether a lease had run out for certain, the renewals that may have been applied included. What its client did must
-// be known that long.
+// over reports whether a lease had run out for certain, the renewals that may have been applied included. What its client did
+// must be known that long.
 func (s *scene) over(g *history.Grant, at int64) bool {
 	base := g.RunsOut(s.Run.Tolerance)
 	renews, known := g.Renews, g.Acquire.Return.TTL.Set
@@ -101,7 +105,8 @@ func (s *scene) over(g *history.Grant, at int64) bool {
 	return at > base+2*s.Run.Tolerance
 }
 
-// denied reports whether the store said, after a release of somebody else, that a grant does not hold the lock, although its lease ran.
+// denied reports whether the store said, after a release of somebody else, that a grant does not hold the lock, although its
+// lease ran.
 func (s *scene) denied(g *history.Grant, rel *history.Call) bool {
 	base := g.RunsOut(s.Run.Tolerance)
 	for _, calls := range [][]*history.Call{g.Releases, g.Renews} {
@@ -208,7 +213,8 @@ func (s *scene) robbedOtherwise(granted []*history.Grant, h *history.Grant, but 
 	for _, g := range granted {
 		later := g != h && !s.Model.Together(g, h) && (h.Sent() >= g.From() || s.over(g, h.Sent()))
 		for _, rel := range g.Releases {
-			if later && rel != but && rel.Outcome() == history.OK && h.From() <= rel.Start() && s.over(g, rel.Start()) && s.inForce(h, rel) {
+			if later && rel != but && rel.Outcome() == history.OK && h.From() <= rel.Start() && s.over(g, rel.Start()) &&
+				s.inForce(h, rel) {
 				return true
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Where a proof needs the grants around those of its claim, the last events of clients are looked at, too. An answer among them whose
-// request is not is left out: else nothing fits, and the proof found would be refused.
+// Where a proof needs the grants around those of its claim, the last events of clients are looked at, too. An answer among them
+// whose request is not is left out: else nothing fits, and the proof found would be refused.
 func TestPaired(t *testing.T) {
 	h, err := history.ParseText(strings.NewReader(`run ends=never
 0ms 1 c1 invoke acquire lock=L grant=a

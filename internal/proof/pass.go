@@ -8,8 +8,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Exclusive holds a whole record against the rule that a pass rests on most: no two clients took themselves for the holder of a lock
-// at once. Grants is how many it looked at.
+// Exclusive holds a whole record against the rule that a pass rests on most: no two clients took themselves for the holder of a
+// lock at once. Grants is how many it looked at.
 func (r *Record) Exclusive() (grants int, err error) {
 	s := &scene{Record: r.rec}
 	for _, lock := range r.rec.Locks {
@@ -43,7 +43,8 @@ func (s *scene) apart(holds []held) error {
 		active = slices.DeleteFunc(active, func(a held) bool { return a.To <= h.From })
 		for _, a := range active {
 			if !s.Model.Shares() || !s.Model.Together(a.g, h.g) {
-				return fmt.Errorf("%s (grant %s) and %s (grant %s) both believed that they held lock %s at %s", a.g.Client, a.g.ID, h.g.Client, h.g.ID, h.g.Lock, seconds(h.From))
+				return fmt.Errorf("%s (grant %s) and %s (grant %s) both believed that they held lock %s at %s", a.g.Client, a.g.ID,
+					h.g.Client, h.g.ID, h.g.Lock, seconds(h.From))
 			}
 		}
 		active = append(active, h)

@@ -30,7 +30,10 @@ type Record struct {
 
 // New looks a record through.
 func New(rec *history.Record) *Record {
-	r := &Record{rec: rec, last: map[string]*history.Event{}, ends: map[string]*history.Event{}, kills: map[string]*history.Event{}, logs: registerLogs{all: rec.Registered}}
+	r := &Record{
+		rec: rec, last: map[string]*history.Event{}, ends: map[string]*history.Event{}, kills: map[string]*history.Event{},
+		logs: registerLogs{all: rec.Registered},
+	}
 	if i := slices.IndexFunc(rec.Events, func(e history.Event) bool { return e.F == history.FRun }); i >= 0 {
 		r.run = &rec.Events[i]
 	}
@@ -65,7 +68,10 @@ func (r *Record) Prove(f Finding) (proven *Proof) {
 	err := ErrRecord
 	defer func() {
 		if p := recover(); p != nil { // the judgement stands without
-			proven = &Proof{Grants: f.Grants, From: f.From, To: f.To, Events: f.Events, Record: true, Why: fmt.Sprintf("the code that searches for a proof crashed (a bug of lockstorm): %v", p)}
+			proven = &Proof{
+				Grants: f.Grants, From: f.From, To: f.To, Events: f.Events, Record: true,
+				Why: fmt.Sprintf("the code that searches for a proof crashed (a bug of lockstorm): %v", p),
+			}
 		}
 	}()
 	if rules[f.Check][f.Rule].few != nil {
@@ -146,8 +152,8 @@ func (r *Record) at(index int64) *history.Event {
 	return &r.rec.Events[i]
 }
 
-// prove reduces all events about the grants of a claim to those that prove it. Mostly it is enough to look at those that the finding
-// names.
+// prove reduces all events about the grants of a claim to those that prove it. Mostly it is enough to look at those that the
+// finding names.
 func (r *Record) prove(c Claim, named []int64) (*Proof, error) {
 	events, err := r.proven(c)
 	if err != nil {
@@ -250,7 +256,8 @@ func (r *Record) near(c Claim, named []int64) []history.Event {
 		}
 		for _, calls := range [][]*history.Call{g.Renews, g.Releases, g.Uses} {
 			for _, call := range calls {
-				if wanted[call.Invoke.Index] || (call.Return != nil && wanted[call.Return.Index]) || (ofData[c.Rule].few != nil && call.Invoke.F == history.FWrite) {
+				if wanted[call.Invoke.Index] || (call.Return != nil && wanted[call.Return.Index]) ||
+					(ofData[c.Rule].few != nil && call.Invoke.F == history.FWrite) {
 					a.calls(call)
 				}
 			}
@@ -260,8 +267,8 @@ func (r *Record) near(c Claim, named []int64) []history.Event {
 	return a.events()
 }
 
-// reduce leaves events out, first many at once and the latest first, for as long as the rest holds; of few, of which most are needed,
-// one by one. The first one stays. It ends when each that is left was tried after the last one that was left out.
+// reduce leaves events out, first many at once and the latest first, for as long as the rest holds; of few, of which most are
+// needed, one by one. The first one stays. It ends when each that is left was tried after the last one that was left out.
 func reduce(events []history.Event, holds func([]history.Event) bool) []history.Event {
 	const few = 20
 	events, less := slices.Clone(events), make([]history.Event, 0, len(events)) // nothing of them is kept

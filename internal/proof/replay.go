@@ -331,9 +331,11 @@ func (s *scene) stockOff(c Claim) (story []string, err error) {
 	found = slices.DeleteFunc(found, func(d damage) bool { return d.event.Lock != g.Lock || d.rule == split })
 	switch {
 	case !known:
-		return nil, errors.New("it is unknown which writes took effect before the client read the stock, so what it should have read is unknown")
+		return nil, errors.New("it is unknown which writes took effect before the client read the stock, so what it should have read " +
+			"is unknown")
 	case last.Invoke.Grant != g.ID || last.Start() != c.From || last.End() != c.To || last.Return.Value.Base.V == sum:
-		return nil, errors.New("at the time of the finding no client read a stock that differs from the initial stock plus the acknowledged changes")
+		return nil, errors.New("at the time of the finding no client read a stock that differs from the initial stock plus the " +
+			"acknowledged changes")
 	case len(found) > 0 && s.pieces(g.Lock, found):
 		return nil, errors.New("lost changes explain why the stock is off: they are the findings")
 	}

@@ -133,7 +133,8 @@ func (s *scene) proves(c Claim) error {
 		return nil
 	}
 	if span.From != c.From || span.To != c.To {
-		return fmt.Errorf("the events show the violation from %s to %s, but the finding says from %s to %s", seconds(span.From), seconds(span.To), seconds(c.From), seconds(c.To))
+		return fmt.Errorf("the events show the violation from %s to %s, but the finding says from %s to %s", seconds(span.From),
+			seconds(span.To), seconds(c.From), seconds(c.To))
 	}
 	if (c.Check == "mutual-exclusion") && (c.Rule == "late-notice") != (c.Reason == toldLate) {
 		return fmt.Errorf("the proof is invalid: the reason code %s does not belong to the rule %s", c.Reason, c.Rule)

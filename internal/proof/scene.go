@@ -40,7 +40,8 @@ func read(events []history.Event) (*scene, error) {
 func (s *scene) fits() error {
 	switch {
 	case len(s.Mixed) > 0:
-		return fmt.Errorf("all events of a grant must have the same client and the same lock, but event %d differs from the other events of its grant", s.Mixed[0].Index)
+		return fmt.Errorf("all events of a grant must have the same client and the same lock, but event %d differs from the other "+
+			"events of its grant", s.Mixed[0].Index)
 	case len(s.Unpaired) > 0:
 		return fmt.Errorf("event %d is an answer, but the proof does not contain its request", s.Unpaired[0].Index)
 	}

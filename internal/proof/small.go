@@ -21,7 +21,8 @@ func (s *scene) usedAfterRelease(c Claim) (span history.Interval, err error) {
 			return history.Interval{From: use.Start(), To: use.Start()}, nil
 		}
 	}
-	return span, errors.New("the events do not show that the client began to use the lock at the time of the finding, after the store had answered the client's release")
+	return span, errors.New("the events do not show that the client began to use the lock at the time of the finding, after the " +
+		"store had answered the client's release")
 }
 
 // lateTry: a try was answered later than its bound.
@@ -31,7 +32,8 @@ func (s *scene) lateTry(c Claim) (span history.Interval, err error) {
 	}
 	call := s.ByID[c.Grants[0]].Acquire
 	if call.Invoke.F != history.FTryAcquire {
-		return span, errors.New("the finding is about a try-acquire (an acquire that does not wait), but the client got the grant by an acquire that waits")
+		return span, errors.New("the finding is about a try-acquire (an acquire that does not wait), but the client got the grant by " +
+			"an acquire that waits")
 	}
 	span = history.Interval{From: call.Start(), To: s.Last[call.Invoke.Client]}
 	if kill, killed := s.Kills[call.Invoke.Client]; killed {
@@ -92,7 +94,8 @@ func (s *scene) doneTwice(c Claim) (span history.Interval, err error) {
 		var job struct {
 			Period *int64 `json:"period"`
 		}
-		if call.Invoke.F != history.FWork || call.Outcome() != history.OK || !slices.Contains(c.Grants, call.Invoke.Grant) || call.Invoke.Value.Into(&job) != nil || job.Period == nil {
+		if call.Invoke.F != history.FWork || call.Outcome() != history.OK || !slices.Contains(c.Grants, call.Invoke.Grant) ||
+			call.Invoke.Value.Into(&job) != nil || job.Period == nil {
 			continue
 		}
 		if len(done) > 0 && *job.Period != period {
@@ -133,11 +136,14 @@ func (s *scene) lateNotice(c Claim) (span history.Interval, err error) {
 	}
 	switch {
 	case (c.Rule == "no-notice") != (told == history.Forever):
-		return span, errors.New("the finding has the wrong rule: use late-notice if the holder was told of the loss too late, and no-notice if the holder was never told")
+		return span, errors.New("the finding has the wrong rule: use late-notice if the holder was told of the loss too late, and " +
+			"no-notice if the holder was never told")
 	case a.Client == b.Client || s.Model.Together(a, b):
-		return span, errors.New("the two grants do not exclude each other, so the second client did not take the lock from the first client")
+		return span, errors.New("the two grants do not exclude each other, so the second client did not take the lock from the " +
+			"first client")
 	case s.gaveUp(a) <= b.From():
-		return span, fmt.Errorf("the finding says that %[1]s lost the lock, but %[1]s had already released the lock, or stopped using it, when the next client got the lock", a.Client)
+		return span, fmt.Errorf("the finding says that %[1]s lost the lock, but %[1]s had already released the lock, or stopped "+
+			"using it, when the next client got the lock", a.Client)
 	case told-b.From() <= s.Run.Tolerance:
 		return span, errors.New("the holder could detect the loss of the lock in time, so the finding is no violation")
 	}
@@ -151,10 +157,12 @@ func (s *scene) lateSignal(c Claim) (span history.Interval, err error) {
 	}
 	late, promised := s.signalLate(of[0])
 	if !promised || late <= s.Run.Tolerance {
-		return span, errors.New("the finding is no violation: either the holder was told of the loss in time, or its library does not promise to tell the holder")
+		return span, errors.New("the finding is no violation: either the holder was told of the loss in time, or its library does " +
+			"not promise to tell the holder")
 	}
 	if told := of[0].ToldLost() < history.Forever; told != (c.Rule == "late-notice") {
-		return span, errors.New("the finding has the wrong rule: use late-notice if the holder was told of the loss too late, and no-notice if the holder was never told")
+		return span, errors.New("the finding has the wrong rule: use late-notice if the holder was told of the loss too late, and " +
+			"no-notice if the holder was never told")
 	}
 	end := of[0].DeadlineAt(min(of[0].ToldLost(), s.gaveUp(of[0]))).V
 	return history.Interval{From: end, To: end + late}, nil
@@ -165,7 +173,8 @@ func (s *scene) lateSignal(c Claim) (span history.Interval, err error) {
 func (s *scene) succeeds(c Claim) error {
 	signals := s.Run.Discipline == history.Told && !s.Run.ByDeadline()
 	if signals != (len(c.Grants) == 1) {
-		return errors.New("the finding must name the grant that was lost and the next one; the first alone where clients go by signals only")
+		return errors.New("the finding must name the grant that was lost and the next one; the first alone where clients go by " +
+			"signals only")
 	}
 	if signals {
 		return nil

@@ -16,8 +16,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 )
 
-// What people read of a proof, of known histories: which events prove it, and what follows. Each command names a file of the checker's
-// fixtures. Rewrite with -rewrite, and read the difference.
+// What people read of a proof, of known histories: which events prove it, and what follows. Each command names a file of the
+// checker's fixtures. Rewrite with -rewrite, and read the difference.
 func TestStories(t *testing.T) {
 	datadriven.RunTest(t, "testdata/stories", func(t *testing.T, d *datadriven.TestData) string {
 		return storiesOf(t, filepath.Join("../../checker/testdata/histories", d.Cmd))

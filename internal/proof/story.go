@@ -47,7 +47,8 @@ func (s *scene) sentence(e *history.Event) string {
 	case history.FAcquire, history.FTryAcquire:
 		return s.asked(e, who, lock)
 	case history.FRelease:
-		return s.answered(e, who, fmt.Sprintf("to release lock %s (grant %s)", lock, e.Grant), fmt.Sprintf("%s released lock %s (grant %s)", who, lock, e.Grant))
+		return s.answered(e, who, fmt.Sprintf("to release lock %s (grant %s)", lock, e.Grant),
+			fmt.Sprintf("%s released lock %s (grant %s)", who, lock, e.Grant))
 	case history.FRenew:
 		return s.answered(e, who, "to renew "+held, s.lasting(fmt.Sprintf("%s renewed %s", who, held), e))
 	case history.FRead, history.FWrite:
@@ -108,7 +109,8 @@ func faultSentence(e *history.Event) string {
 // meanings say what the errors of an operation mean, where the word alone does not.
 var meanings = map[string]string{
 	history.ErrBusy: "another client held the lock", history.ErrNotHeld: "the store answered that the client did not hold the lock",
-	history.ErrNotSent: "the request was not sent", history.ErrTimeout: "no answer in time", history.ErrClosed: "the connection was lost before the answer",
+	history.ErrNotSent: "the request was not sent", history.ErrTimeout: "no answer in time",
+	history.ErrClosed:     "the connection was lost before the answer",
 	history.ErrStaleToken: "the data store refused an outdated fencing token", history.ErrDeadlock: "the store reported a deadlock",
 	history.ErrConflict: "the store rolled the operation back because of a conflict", history.ErrOther: "another error",
 }
@@ -200,15 +202,22 @@ func (s *scene) follows(c Claim) []string {
 	case c.Rule == shortRenewal:
 		return []string{fmt.Sprintf("So the library of %s renewed its lease for less than the lease had at first.", of(0))}
 	case c.Check == "mutual-exclusion":
-		return []string{fmt.Sprintf("So during the time %[3]s, %[1]s and %[2]s both believed that they held the lock.", of(0), of(1), span), s.why(c, c.From)}
+		return []string{fmt.Sprintf("So during the time %[3]s, %[1]s and %[2]s both believed that they held the lock.", of(0), of(1),
+			span), s.why(c, c.From)}
 	case c.Check == "lock-linearizability":
-		out := []string{"So no correct lock could produce these results (rule " + c.Rule + "): each operation must take effect at a moment between its request and its answer, but for every choice of these moments, the operations break the rules of the lock."}
+		out := []string{"So no correct lock could produce these results (rule " + c.Rule + "): each operation must take effect at a " +
+			"moment between its request and its answer, but for every choice of these moments, the operations break the rules of " +
+			"the lock."}
 		if len(s.order) > 0 {
-			out = append(out, fmt.Sprintf("With a correct lock, these operations are possible in this order: %s. After these operations, the next operation is impossible: %s.", strings.Join(s.order, ", "), s.stuck))
+			out = append(out, fmt.Sprintf("With a correct lock, these operations are possible in this order: %s. After these "+
+				"operations, the next operation is impossible: %s.", strings.Join(s.order, ", "), s.stuck))
 		}
 		return out
 	case c.Rule == lostUpdate || c.Rule == lateWrite:
-		return []string{fmt.Sprintf("So %s overwrote an acknowledged update of %s without having seen the update.", of(1), of(0)), s.why(c, c.To)}
+		return []string{
+			fmt.Sprintf("So %s overwrote an acknowledged update of %s without having seen the update.", of(1), of(0)),
+			s.why(c, c.To),
+		}
 	case c.Rule == split:
 		return []string{fmt.Sprintf("So %s wrote during the critical section of %s.", of(0), of(1)), s.why(c, c.To)}
 	case c.Check == "fencing-tokens":
@@ -216,9 +225,11 @@ func (s *scene) follows(c Claim) []string {
 	case c.Check == "ownership":
 		return []string{fmt.Sprintf("So the release by %s freed the lock that %s held.", of(0), of(1))}
 	case c.Check == "loss-notice" && len(c.Grants) > 1:
-		return []string{fmt.Sprintf("So during the time %[3]s, %[1]s had no way to know that %[2]s had got the lock.", of(0), of(1), span)}
+		return []string{fmt.Sprintf("So during the time %[3]s, %[1]s had no way to know that %[2]s had got the lock.", of(0), of(1),
+			span)}
 	case c.Check == "loss-notice":
-		return []string{fmt.Sprintf("So the library of %s did not report the loss of the lock when the lease ended (%s), but only at %s or later.", of(0), s.seconds(c.From), s.seconds(c.To))}
+		return []string{fmt.Sprintf("So the library of %s did not report the loss of the lock when the lease ended (%s), but only at "+
+			"%s or later.", of(0), s.seconds(c.From), s.seconds(c.To))}
 	}
 	if c.From == c.To {
 		span = "at " + s.seconds(c.From)
@@ -247,17 +258,22 @@ func (s *scene) why(c Claim, at int64) string {
 	case leaseOver:
 		return fmt.Sprintf("Class %s: at %s, at least one lease had run out (%s).", c.Class, s.seconds(at), s.deadlines(c, at))
 	case toldLate:
-		return fmt.Sprintf("Class %s: at %s, at least one lease had run out (%s), and the client's library had not reported the loss in time.", c.Class, s.seconds(at), s.deadlines(c, at))
+		return fmt.Sprintf("Class %s: at %s, at least one lease had run out (%s), and the client's library had not reported the loss "+
+			"in time.", c.Class, s.seconds(at), s.deadlines(c, at))
 	case deadlineUnknown:
 		return fmt.Sprintf("Class %s: no event says when the two leases (or one of them) ended.", c.Class)
 	case connectionOver:
-		return fmt.Sprintf("Class %s: at least one grant depends on a connection, and at %s this connection may already have ended.", c.Class, s.seconds(at))
+		return fmt.Sprintf("Class %s: at least one grant depends on a connection, and at %s this connection may already have ended.",
+			c.Class, s.seconds(at))
 	case connectionUnknown:
-		return fmt.Sprintf("Class %s: at least one grant depends on a connection. At %s this connection may already have ended, but no recorded event explains the end.", c.Class, s.seconds(at))
+		return fmt.Sprintf("Class %s: at least one grant depends on a connection. At %s this connection may already have ended, but "+
+			"no recorded event explains the end.", c.Class, s.seconds(at))
 	case ownFence:
-		return "Class defect: the lock itself protects each write, by a condition or a transaction, so the lost update should have been impossible."
+		return "Class defect: the lock itself protects each write, by a condition or a transaction, so the lost update should have " +
+			"been impossible."
 	case applied:
-		return "Class inherent: the client sent the write while it held the lock, but the register applied the write only when the client no longer held the lock."
+		return "Class inherent: the client sent the write while it held the lock, but the register applied the write only when the " +
+			"client no longer held the lock."
 	case "":
 		return "Class " + c.Class + "."
 	}

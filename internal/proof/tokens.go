@@ -20,15 +20,19 @@ func (s *scene) tokens(c Claim) (span history.Interval, err error) {
 	case !before.Set || !after.Set:
 		return span, errors.New("at least one of the two grants in the finding has no fencing token, so the tokens cannot be compared")
 	case c.Rule == "duplicate" && s.Model.Together(a, b):
-		return span, fmt.Errorf("by the rules of this lock, two clients are allowed to hold the grants %s and %s at the same time, so the same token in both is no violation", a.ID, b.ID)
+		return span, fmt.Errorf("by the rules of this lock, two clients are allowed to hold the grants %s and %s at the same time, "+
+			"so the same token in both is no violation", a.ID, b.ID)
 	case c.Rule == "duplicate" && before.V != after.V:
-		return span, fmt.Errorf("the finding says that the two grants have the same fencing token, but the tokens are different (%d and %d)", before.V, after.V)
+		return span, fmt.Errorf("the finding says that the two grants have the same fencing token, but the tokens are different (%d "+
+			"and %d)", before.V, after.V)
 	case c.Rule == "duplicate" && a.Sent() > b.Sent():
 		return span, fmt.Errorf("grant %s was requested before grant %s: the finding must name the earlier grant first", b.ID, a.ID)
 	case c.Rule == "regress" && a.Mode == history.ModeShared && b.Mode == history.ModeShared && s.Model.Together(a, b):
-		return span, errors.New("the two grants belong to readers that are allowed to hold the lock at the same time: the tokens of such readers can come in any order, so a lower token is no violation")
+		return span, errors.New("the two grants belong to readers that are allowed to hold the lock at the same time: the tokens of " +
+			"such readers can come in any order, so a lower token is no violation")
 	case c.Rule == "regress" && (a.From() >= b.Sent() || before.V <= after.V):
-		return span, fmt.Errorf("the events do not show falling tokens. Tokens fall if the second client sends its request after the first client has got its grant, but gets a lower token (here: second grant %d, first grant %d)", after.V, before.V)
+		return span, fmt.Errorf("the events do not show falling tokens. Tokens fall if the second client sends its request after the "+
+			"first client has got its grant, but gets a lower token (here: second grant %d, first grant %d)", after.V, before.V)
 	}
 	return span, nil
 }

@@ -24,7 +24,10 @@ func TestLeaseWithoutDeadline(t *testing.T) {
 // What a class turns on is told in words, not by its code.
 func TestReasonsInWords(t *testing.T) {
 	s := built(history.Run{}, nil)
-	for _, reason := range []string{leaseOver, toldLate, bothValid, noLease, deadlineUnknown, connectionOver, connectionUnknown, ownFence, applied} {
+	for _, reason := range []string{
+		leaseOver, toldLate, bothValid, noLease, deadlineUnknown, connectionOver, connectionUnknown,
+		ownFence, applied,
+	} {
 		if got := s.why(Claim{Class: inherent, Reason: reason}, 0); strings.Contains(got, reason) || strings.Contains(got, "reason") {
 			t.Errorf("%s: %q", reason, got)
 		}

@@ -69,7 +69,8 @@ func narrows(finding, c Claim) error {
 	switch {
 	case c.Check == "lock-linearizability":
 	case c.From < finding.From || c.To > finding.To:
-		return fmt.Errorf("the proof covers the time from %s to %s, but the finding covers only %s to %s", seconds(c.From), seconds(c.To), seconds(finding.From), seconds(finding.To))
+		return fmt.Errorf("the proof covers the time from %s to %s, but the finding covers only %s to %s", seconds(c.From),
+			seconds(c.To), seconds(finding.From), seconds(finding.To))
 	}
 	return nil
 }

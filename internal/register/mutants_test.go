@@ -104,9 +104,13 @@ func (l *lab) run(t *testing.T) *checker.Results {
 	const ttl = 40_000
 	run := history.Run{
 		Schema: 1, Ends: history.EndsLease, Tokens: true, TTL: ttl, Discipline: history.Trusting, Fencing: history.FencingOn,
-		Resource: true, Workload: "counter", Registers: map[string]int64{register.Fenced: 0}, ClientFaults: true, Tolerance: 1, LivenessBound: 10 * ttl,
+		Resource: true, Workload: "counter", Registers: map[string]int64{register.Fenced: 0}, ClientFaults: true, Tolerance: 1,
+		LivenessBound: 10 * ttl,
 	}
-	l.events = append(l.events, history.Event{Process: history.Process{Name: "controller"}, Type: history.Info, F: history.FRun, Party: "controller", Value: history.ValueOf(run)})
+	l.events = append(l.events, history.Event{
+		Process: history.Process{Name: "controller"}, Type: history.Info, F: history.FRun,
+		Party: "controller", Value: history.ValueOf(run),
+	})
 	tokens := map[string]int64{"A": l.token, "B": 0}
 	var open []*section
 	for n := 1; n <= 40; n++ {
@@ -124,7 +128,8 @@ func (l *lab) run(t *testing.T) *checker.Results {
 		l.advance(&open)
 	}
 	last := int64(1 << 62) // a request of nobody: what a mutant has put off, it does before it
-	l.handle(register.Request{Op: history.FRead, Register: register.Fenced, Lock: "A", Grant: "last", Token: &last}, func(register.Request, register.Response) {})
+	l.handle(register.Request{Op: history.FRead, Register: register.Fenced, Lock: "A", Grant: "last", Token: &last},
+		func(register.Request, register.Response) {})
 	l.finish()
 	in, err := checker.NewInput(&history.History{Events: l.events, Sources: []string{"lab"}})
 	if err != nil {

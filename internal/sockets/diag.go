@@ -40,7 +40,8 @@ func lookup(from, to netip.AddrPort) (socket, error) {
 		return socket{}, err
 	}
 	if len(all) != 1 {
-		return socket{}, fmt.Errorf("expected one TCP socket with the addresses %v and %v, but the kernel reports %d", from, to, len(all))
+		return socket{}, fmt.Errorf("expected one TCP socket with the addresses %v and %v, but the kernel reports %d", from, to,
+			len(all))
 	}
 	return all[0], nil
 }

@@ -23,7 +23,8 @@ func TestCaller(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer in.Close() //nolint:errcheck // a test
-	if pid, ok := Caller(in.RemoteAddr().(*net.TCPAddr), in.LocalAddr().(*net.TCPAddr), []int{1, os.Getpid()}); !ok || pid != os.Getpid() {
+	if pid, ok := Caller(in.RemoteAddr().(*net.TCPAddr), in.LocalAddr().(*net.TCPAddr), []int{1, os.Getpid()}); !ok ||
+		pid != os.Getpid() {
 		t.Errorf("the caller is %d, %v; want %d", pid, ok, os.Getpid())
 	}
 	if pid, ok := Caller(in.RemoteAddr().(*net.TCPAddr), in.LocalAddr().(*net.TCPAddr), []int{os.Getppid()}); ok {

@@ -32,8 +32,10 @@ const (
 // modeParams are those of faults that break links in a way that the user chooses.
 func modeParams() []catalog.Param {
 	return []catalog.Param{
-		{Name: paramMode, Default: modeCut, Doc: "cut: connections closed, new ones refused; blackhole: open, data dropped silently; loss: packets lost, sent again; hold: data held back, delivered at the end; latency: data delayed"},
-		{Name: paramWay, Default: string(link.Both), Doc: "`both`, `to` (only requests) or `from` (only answers); cut and loss always break both"},
+		{Name: paramMode, Default: modeCut, Doc: "cut: connections closed, new ones refused; blackhole: open, data dropped silently; " +
+			"loss: packets lost, sent again; hold: data held back, delivered at the end; latency: data delayed"},
+		{Name: paramWay, Default: string(link.Both), Doc: "`both`, `to` (only requests) or `from` (only answers); cut and loss " +
+			"always break both"},
 		{Name: paramLatency, Default: "0.2ttl", Doc: "delay for mode=latency"},
 		{Name: paramJitter, Default: "0.1ttl", Doc: "largest random difference from `latency`, up or down"},
 	}
@@ -48,7 +50,8 @@ func checkMode(own catalog.Values, in nemesis.Input) error {
 			return err
 		}
 	default:
-		return fmt.Errorf("%s=%s: choose %s, %s, %s, %s or %s", paramMode, own[paramMode], modeCut, modeBlackHole, modeLoss, modeHold, modeLatency)
+		return fmt.Errorf("%s=%s: choose %s, %s, %s, %s or %s", paramMode, own[paramMode], modeCut, modeBlackHole, modeLoss, modeHold,
+			modeLatency)
 	}
 	switch link.Way(own[paramWay]) {
 	case link.Both, link.To, link.From:
@@ -109,7 +112,8 @@ func (b *broken) breakLink(ctx context.Context, l *link.Link, p catalog.Values, 
 		if err != nil {
 			return err
 		}
-		return b.apply(l, fmt.Sprintf("delays all data by %v +- %v", latency, jitter), func() (*link.Applied, error) { return l.Slow(way, latency, jitter) })
+		return b.apply(l, fmt.Sprintf("delays all data by %v +- %v", latency, jitter),
+			func() (*link.Applied, error) { return l.Slow(way, latency, jitter) })
 	case modeLoss:
 		return b.lose(ctx, l)
 	default:

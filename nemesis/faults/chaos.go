@@ -24,7 +24,8 @@ const maxDrawn = 100_000
 
 func chaos() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "chaos", Doc: "injects random faults one after another, drawn by the seed from those that can work in the run, with their defaults",
+		Name: "chaos", Doc: "injects random faults one after another, drawn by the seed from those that can work in the run, with " +
+			"their defaults",
 		Notes:  "`plan.json` and the check `coverage` say what it left out, and why.",
 		Proven: "That of each fault.",
 		End:    "That of each fault.",
@@ -51,7 +52,8 @@ func drawChaos(c *nemesis.Catalogue, v catalog.Values, in nemesis.Input, rnd *ra
 	}
 	d := nemesis.Drawn{Without: without}
 	if in.Duration/every > maxDrawn {
-		return d, fmt.Errorf("nemesis chaos: every=%s would inject up to %d faults in a run of %v, but the limit is %d faults: choose a longer every=", v[paramEvery], in.Duration/every, in.Duration, maxDrawn)
+		return d, fmt.Errorf("nemesis chaos: every=%s would inject up to %d faults in a run of %v, but the limit is %d faults: "+
+			"choose a longer every=", v[paramEvery], in.Duration/every, in.Duration, maxDrawn)
 	}
 	for begin := in.FirstStrike(); begin < in.Duration; {
 		st, end, err := nemesis.OneStep(from[rnd.IntN(len(from))], in, begin, rnd)

@@ -11,7 +11,8 @@ import (
 
 func clientKill() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "client-kill", Doc: "kills a client (kill -9) while it waits for, holds or releases the lock, and starts a new one in its place",
+		Name: "client-kill", Doc: "kills a client (kill -9) while it waits for, holds or releases the lock, and starts a new one in " +
+			"its place",
 		Proven: "The process died of SIGKILL, and the new one runs.",
 		End:    "Nothing to undo.",
 		Family: history.FamilyClient, Whom: nemesis.Clients, Strikes: strikeKill, Fault: ClientKill{},

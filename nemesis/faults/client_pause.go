@@ -25,7 +25,8 @@ func clientPause() nemesis.Spec {
 		End:    "SIGCONT, until no thread is stopped; with `how=collector`, the collection's end.",
 		Family: history.FamilyClient, Whom: nemesis.Clients,
 		Params: append(nemesis.ClientParams("1.5ttl", "2.5ttl"), catalog.Param{
-			Name: paramHow, Default: bySignal, Doc: "what stops it (signal: SIGSTOP; collector: its own garbage collector, only with an adapter that supports the call `collect`)",
+			Name: paramHow, Default: bySignal, Doc: "what stops it (signal: SIGSTOP; collector: its own garbage collector, only with an " +
+				"adapter that supports the call `collect`)",
 		}),
 		Strikes: strikeHolder, Fault: ClientPause{}, Check: checkHow,
 		Keeps: func(own catalog.Values) bool { return own[paramHow] == byCollector },
@@ -39,7 +40,8 @@ func checkHow(own catalog.Values, in nemesis.Input) error {
 		return nil
 	case byCollector:
 		if !in.Setting.Collects {
-			return fmt.Errorf("%s=%s needs an adapter that can start a garbage collection (the call collect): backend %s has no such adapter", paramHow, byCollector, in.Setting.Backend)
+			return fmt.Errorf("%s=%s needs an adapter that can start a garbage collection (the call collect): backend %s has no such "+
+				"adapter", paramHow, byCollector, in.Setting.Backend)
 		}
 		return nil
 	}
@@ -87,7 +89,8 @@ func collect(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Ef
 	for _, c := range t.Clients {
 		can, is := c.(nemesis.Collector)
 		if !is {
-			return e, errors.New("client " + c.Name() + " cannot start a garbage collection: its adapter does not support the call collect")
+			return e, errors.New("client " + c.Name() + " cannot start a garbage collection: its adapter does not support the call " +
+				"collect")
 		}
 		proof, err := can.Collect(ctx, t.For)
 		if err != nil {

@@ -26,7 +26,8 @@ func clockJump() nemesis.Spec {
 		Proven: "Each server reports its new time.",
 		End:    "With `undo=yes` the clock is set right, and the server reports its time; otherwise it stays wrong.",
 		Family: history.FamilyClock, Whom: nemesis.Nodes, Fault: ClockJump{},
-		Strikes: strikeAcquired, Check: checkJump, SetsBack: setsBack, Lasts: func(own catalog.Values) bool { return own[paramUndo] == yes },
+		Strikes: strikeAcquired, Check: checkJump, SetsBack: setsBack,
+		Lasts: func(own catalog.Values) bool { return own[paramUndo] == yes },
 		Params: nemesis.StrikingGrants(nemesis.GrantAll, nemesis.ServerParams("1s", "2.5ttl", "1",
 			catalog.Param{Name: paramBy, Default: "15s", Doc: "how far, as a duration or in ttl; negative: back"},
 			catalog.Param{Name: paramUndo, Default: no, Doc: "yes: the clock is set right after `for`; no: it stays wrong"})),
@@ -87,7 +88,8 @@ func jumpBy(own catalog.Values, ttl time.Duration) (time.Duration, error) {
 		return 0, err
 	}
 	if d < minJump {
-		return 0, fmt.Errorf("%s=%s is too small: the minimum is %v, forward or back, because a smaller jump looks like clock drift", paramBy, own[paramBy], minJump)
+		return 0, fmt.Errorf("%s=%s is too small: the minimum is %v, forward or back, because a smaller jump looks like clock drift",
+			paramBy, own[paramBy], minJump)
 	}
 	if back {
 		d = -d

@@ -20,7 +20,8 @@ func (l *lab) ahead(i int) time.Duration {
 func TestClockJump(t *testing.T) {
 	l := newJumpingLab(t, clustertest.Several(3))
 	e := l.must("clock-jump:by=1h", on(l.node(1), l.node(2)))
-	l.says(e.Proof, "the clock of store-1 jumped by 1h0m0s; it now differs from the host's clock by ", "; the clock of store-2 jumped by 1h0m0s")
+	l.says(e.Proof, "the clock of store-1 jumped by 1h0m0s; it now differs from the host's clock by ",
+		"; the clock of store-2 jumped by 1h0m0s")
 	if e.Heal != nil {
 		t.Error("a clock that was set right is set back")
 	}
@@ -76,6 +77,7 @@ func TestClockJumpPlans(t *testing.T) {
 	planned(t, map[string]string{
 		"clock-jump:by=2ttl": "", "clock-jump:by=-15s,undo=yes": "", "clock-jump:by=20ms": "",
 		"clock-jump:by=19ms": "by=19ms " + tooShort, "clock-jump:by=-1ms": "by=-1ms " + tooShort, "clock-jump:by=0s": tooShort,
-		"clock-jump:by=far": "by=far is not a length", "clock-jump:by=--1s": "is not a length", "clock-jump:undo=maybe": "undo=maybe: choose yes or no",
+		"clock-jump:by=far": "by=far is not a length", "clock-jump:by=--1s": "is not a length",
+		"clock-jump:undo=maybe": "undo=maybe: choose yes or no",
 	})
 }

@@ -53,7 +53,8 @@ func deleteOne(ctx context.Context, w nemesis.World, s cluster.Keeper, keys []st
 		return n > 0, err
 	})
 	if err != nil && ctx.Err() != nil {
-		return "", 0, errors.New("until the time limit the server had none of the lock's keys (" + strings.Join(keys, ", ") + "), so there was nothing to delete")
+		return "", 0, errors.New("until the time limit the server had none of the lock's keys (" + strings.Join(keys, ", ") +
+			"), so there was nothing to delete")
 	}
 	return fmt.Sprintf("deleted %d of the lock's keys (%s)", n, strings.Join(keys, ", ")), at, err
 }

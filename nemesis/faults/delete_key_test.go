@@ -37,7 +37,8 @@ func TestDeleteKey(t *testing.T) {
 
 func TestDeleteKeyInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(1, 1), 0)
-	l.givesUp("delete-key", on(l.node(1)), "until the time limit the server had none of the lock's keys (lock-0), so there was nothing to delete")
+	l.givesUp("delete-key", on(l.node(1)), "until the time limit the server had none of the lock's keys (lock-0), so there was "+
+		"nothing to delete")
 	e, err := l.inject("delete-key", on(l.node(2)))
 	l.fails(e, err, "node supervisor-1 stores no keys")
 	l.check(l.node(1).Kill(l.ctx))

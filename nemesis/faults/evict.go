@@ -64,7 +64,9 @@ func (Evict) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nem
 		filled = append(filled, filledNode{n.Name(), s})
 		return evictKeys(ctx, n, s, t.Params[paramPolicy], keys, func() { began = cmp.Or(began, w.Now()) })
 	})
-	return nemesis.Effect{Proof: proof, Began: began, Heal: func(ctx context.Context) (string, error) { return makeRoom(ctx, filled) }}, err
+	return nemesis.Effect{Proof: proof, Began: began, Heal: func(ctx context.Context) (string, error) {
+		return makeRoom(ctx, filled)
+	}}, err
 }
 
 // filledNode is a server whose memory may be short because of us.
@@ -88,7 +90,9 @@ func makeRoom(ctx context.Context, filled []filledNode) (string, error) {
 }
 
 // evictKeys fills the memory of a server while it has one of the keys, and tells before it does so.
-func evictKeys(ctx context.Context, n nemesis.Node, s cluster.Evictor, policy string, keys []string, fills func()) (string, error) {
+func evictKeys(ctx context.Context, n nemesis.Node, s cluster.Evictor, policy string, keys []string, fills func()) (string,
+	error,
+) {
 	k, ok := nemesis.As[cluster.Keeper](n)
 	if !ok {
 		return "", errors.New("the server stores no keys, so it cannot evict the lock's key")
@@ -107,7 +111,8 @@ func evictKeys(ctx context.Context, n nemesis.Node, s cluster.Evictor, policy st
 		return true, err
 	})
 	if err != nil && ctx.Err() != nil {
-		return "", errors.New("none of the lock's keys (" + strings.Join(keys, ", ") + ") existed long enough for an eviction, so the server evicted no key of the lock")
+		return "", errors.New("none of the lock's keys (" + strings.Join(keys, ", ") + ") existed long enough for an eviction, so " +
+			"the server evicted no key of the lock")
 	}
 	return text, err
 }

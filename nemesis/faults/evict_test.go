@@ -65,7 +65,8 @@ func TestEvictTriesAgain(t *testing.T) {
 // What is in the way is said, and the servers that were filled have room again.
 func TestEvictInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(1, 1), 0)
-	l.givesUp("evict", on(l.node(1)), "none of the lock's keys (lock-0) existed long enough for an eviction, so the server evicted no key of the lock")
+	l.givesUp("evict", on(l.node(1)), "none of the lock's keys (lock-0) existed long enough for an eviction, so the server "+
+		"evicted no key of the lock")
 	l.check(l.set(1, labLock))
 	e, err := l.inject("evict", on(l.node(1), l.node(2)))
 	l.fails(e, err, "node supervisor-1 never evicts keys")
@@ -93,8 +94,13 @@ func TestEvictHealsWhatItCan(t *testing.T) {
 func TestEvictPlans(t *testing.T) {
 	cannot(t, Evict{}, map[string]func(*nemesis.Setting){
 		withoutServer: noServer, withoutStore: noStore, withoutKeys: noKeys,
-		"this fault needs servers that evict keys, but the servers of topology t never evict keys":                func(s *nemesis.Setting) { s.Policies = nil },
-		"the embedded server never evicts keys: this fault needs a real server (--provider process or container)": func(s *nemesis.Setting) { s.RealOnly = false },
+		"this fault needs servers that evict keys, but the servers of topology t never evict keys": func(s *nemesis.Setting) {
+			s.Policies = nil
+		},
+		"the embedded server never evicts keys: this fault needs a real server " +
+			"(--provider process or container)": func(s *nemesis.Setting) {
+			s.RealOnly = false
+		},
 	})
 	planned(t, map[string]string{
 		"evict": "", "evict:policy=oldest,nodes=all": "", "evict:policy=newest": "policy=newest: choose one of oldest",

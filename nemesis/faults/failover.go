@@ -15,7 +15,8 @@ func failoverTakes(time.Duration) time.Duration { return 3 * time.Second }
 // needsFleet says what a fail-over lacks.
 func needsFleet(s nemesis.Setting) error {
 	if s.FailOver == 0 {
-		return fmt.Errorf("topology %s has no automatic fail-over: choose a topology whose servers replace a failed leader by themselves", s.Topology)
+		return fmt.Errorf("topology %s has no automatic fail-over: choose a topology whose servers replace a failed leader by "+
+			"themselves", s.Topology)
 	}
 	return nil
 }
@@ -28,7 +29,8 @@ func theMaster(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.
 		return nil, err
 	}
 	if len(t.Nodes) != 1 || t.Nodes[0].Name() != m.Name() {
-		return nil, fmt.Errorf("this fault acts only on the master (%s), but its targets include another server: use nodes=master", m.Name())
+		return nil, fmt.Errorf("this fault acts only on the master (%s), but its targets include another server: use nodes=master",
+			m.Name())
 	}
 	return m, nil
 }

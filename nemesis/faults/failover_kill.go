@@ -17,9 +17,11 @@ import (
 
 func failoverKillSpec() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "failover-kill", Doc: "kills the master before its replicas have the lock: cuts replication, lets a client acquire, kills the master (kill -9); the supervisors promote a replica",
-		Notes:  "The holder is kept at `acquired` until another client is granted the lock, or 0.9 of its lease is over.",
-		Proven: "The master died of SIGKILL; a majority of the supervisors chose another, which reports itself as master and never had the key. If nobody got the lock within one ttl, the master is killed anyway, and the record says so.",
+		Name: "failover-kill", Doc: "kills the master before its replicas have the lock: cuts replication, lets a client acquire, " +
+			"kills the master (kill -9); the supervisors promote a replica",
+		Notes: "The holder is kept at `acquired` until another client is granted the lock, or 0.9 of its lease is over.",
+		Proven: "The master died of SIGKILL; a majority of the supervisors chose another, which reports itself as master and never " +
+			"had the key. If nobody got the lock within one ttl, the master is killed anyway, and the record says so.",
 		End:    "The old master is started, the links restored.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: killTakes, Fault: FailoverKill{},
 		Strikes: func(int, []string) string { return history.AtRandom },
@@ -49,7 +51,8 @@ func (FailoverKill) Available(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Follows || !s.Keys {
-		return fmt.Errorf("this fault needs a leader that grants a lock before its followers know of the lock, and a lock whose keys lockstorm knows: backend %s on topology %s lacks at least one of these two. Use leader-kill", s.Backend, s.Topology)
+		return fmt.Errorf("this fault needs a leader that grants a lock before its followers know of the lock, and a lock whose keys "+
+			"lockstorm knows: backend %s on topology %s lacks at least one of these two. Use leader-kill", s.Backend, s.Topology)
 	}
 	return nil
 }
@@ -153,10 +156,12 @@ func (k *failoverKill) proof(killed, promotion string, heir nemesis.Node, lackin
 		return killed + ", but no client held the lock, because no client was granted the lock within one ttl; " + promotion, nil
 	}
 	if len(k.w.Keys(k.holder.Lock)) == 0 {
-		return fmt.Sprintf("%s while %s held the lock; the replica had been cut off before the grant; %s", killed, k.holder.Client.Name(), promotion), nil
+		return fmt.Sprintf("%s while %s held the lock; the replica had been cut off before the grant; %s", killed,
+			k.holder.Client.Name(), promotion), nil
 	}
 	if !slices.Contains(lacking, heir.Name()) {
-		return "", fmt.Errorf("the fault did not work: the promoted server %s already had the key of %s, so the lock was not lost", heir.Name(), k.holder.Client.Name())
+		return "", fmt.Errorf("the fault did not work: the promoted server %s already had the key of %s, so the lock was not lost",
+			heir.Name(), k.holder.Client.Name())
 	}
 	return fmt.Sprintf("%s while %s held the lock; the key %s was never on %s; %s", killed, k.holder.Client.Name(),
 		strings.Join(k.w.Keys(k.holder.Lock), ", "), strings.Join(lacking, ", "), promotion), nil

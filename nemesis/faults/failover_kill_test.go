@@ -14,7 +14,8 @@ import (
 // The lock of a client is lost for certain: the master dies with it, and another client is
 // granted by the replica that never had it.
 func TestFailoverKill(t *testing.T) {
-	for range 5 { // on a busy host the holder may have come to its end, and be the first one again, or nobody was granted the lock in time
+	// on a busy host the holder may have come to its end, and be the first one again, or nobody was granted the lock in time
+	for range 5 {
 		if failsOver(t) {
 			return
 		}
@@ -36,7 +37,8 @@ func failsOver(t *testing.T) (another bool) {
 		l.heal(e)
 		return false
 	}
-	l.says(e.Proof, "store-1 died of SIGKILL while c", " held the lock; the key lock-0 was never on store-2, store-3; store-2 was promoted after ")
+	l.says(e.Proof, "store-1 died of SIGKILL while c", " held the lock; the key lock-0 was never on store-2, store-3; store-2 was "+
+		"promoted after ")
 	if !slices.Equal(l.kills, []string{"store-1"}) || !l.node(1).Down() {
 		t.Errorf("on record are kills of %v", l.kills)
 	}
@@ -58,7 +60,8 @@ func TestFailoverKillWithoutAGrant(t *testing.T) {
 	l.check(l.store(1).Set(l.ctx, labLock, "another"))
 	l.work()
 	e := l.must("failover-kill", on(l.node(1)))
-	l.says(e.Proof, "store-1 died of SIGKILL, but no client held the lock, because no client was granted the lock within one ttl; store-2 was promoted")
+	l.says(e.Proof, "store-1 died of SIGKILL, but no client held the lock, because no client was granted the lock within one ttl; "+
+		"store-2 was promoted")
 	l.heal(e)
 }
 
@@ -91,7 +94,8 @@ func TestFailoverKillGivesUp(t *testing.T) {
 	l.work()
 	held := l.must("partition-replication:mode=hold", on(l.node(1)))
 	l.check(l.store(1).Set(l.ctx, "k", "c1"))
-	l.givesUp("failover-kill", on(l.node(1)), "the replicas do not catch up with the master: 0 of 1 replicas have all data of the master")
+	l.givesUp("failover-kill", on(l.node(1)), "the replicas do not catch up with the master: 0 of 1 replicas have all data of "+
+		"the master")
 	if l.node(1).Down() {
 		t.Error("the master was killed")
 	}
@@ -133,10 +137,12 @@ func TestFailoverKillOfAnHeirWithTheKey(t *testing.T) {
 	if err != nil || !slices.Equal(lacking, []string{"store-3"}) {
 		t.Fatalf("the key is not on %v, %v", lacking, err)
 	}
-	if _, err := k.proof("killed", "promoted", l.node(2), lacking); err == nil || err.Error() != "the fault did not work: the promoted server store-2 already had the key of c1, so the lock was not lost" {
+	if _, err := k.proof("killed", "promoted", l.node(2), lacking); err == nil || err.Error() != "the fault did not work: the "+
+		"promoted server store-2 already had the key of c1, so the lock was not lost" {
 		t.Errorf("error %v", err)
 	}
-	if text, err := k.proof("killed", "promoted", l.node(3), lacking); err != nil || text != "killed while c1 held the lock; the key lock-0 was never on store-3; promoted" {
+	if text, err := k.proof("killed", "promoted", l.node(3), lacking); err != nil || text != "killed while c1 held the lock; the "+
+		"key lock-0 was never on store-3; promoted" {
 		t.Errorf("proof %q, %v", text, err)
 	}
 }

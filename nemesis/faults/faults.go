@@ -42,7 +42,8 @@ func needsStore(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Stores {
-		return fmt.Errorf("this fault needs servers on which lockstorm can delete data: on the servers of topology %s this is impossible", s.Topology)
+		return fmt.Errorf("this fault needs servers on which lockstorm can delete data: on the servers of topology %s this is "+
+			"impossible", s.Topology)
 	}
 	return nil
 }
@@ -53,7 +54,8 @@ func needsKeys(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Keys {
-		return fmt.Errorf("this fault must know the keys under which the servers keep a lock: lockstorm does not know the keys of backend %s on topology %s", s.Backend, s.Topology)
+		return fmt.Errorf("this fault must know the keys under which the servers keep a lock: lockstorm does not know the keys of "+
+			"backend %s on topology %s", s.Backend, s.Topology)
 	}
 	return nil
 }

@@ -57,7 +57,8 @@ func (Flap) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (neme
 	}
 	first, began := 0, int64(0) // a client that has no connection now opens one soon
 	if nemesis.Until(ctx, func() (bool, error) { began, first = w.Now(), resetAll(links); return first > 0, nil }) != nil {
-		return nemesis.Effect{}, fmt.Errorf("flap found no open connection between the chosen clients and servers (links: %d), so there was nothing to reset", len(links))
+		return nemesis.Effect{}, fmt.Errorf("flap found no open connection between the chosen clients and servers (links: %d), so "+
+			"there was nothing to reset", len(links))
 	}
 	flapping, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup

@@ -11,7 +11,8 @@ import (
 
 func killConnection() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "kill-connection", Doc: "makes the server end a holder's connection, as an operator or a time-out does (pg_terminate_backend, KILL)",
+		Name: "kill-connection", Doc: "makes the server end a holder's connection, as an operator or a time-out does " +
+			"(pg_terminate_backend, KILL)",
 		Proven: "As for session-expire, of the connection.",
 		End:    "The connection stays closed.",
 		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: KillConnection{},
@@ -31,7 +32,8 @@ func (KillConnection) Available(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Connections {
-		return fmt.Errorf("this fault ends the connection of a holder, so it needs a lock whose grants end with the connection, and servers that can end a connection: backend %s on topology %s lacks at least one of these two", s.Backend, s.Topology)
+		return fmt.Errorf("this fault ends the connection of a holder, so it needs a lock whose grants end with the connection, and "+
+			"servers that can end a connection: backend %s on topology %s lacks at least one of these two", s.Backend, s.Topology)
 	}
 	return nil
 }
@@ -41,5 +43,7 @@ func (KillConnection) Inject(ctx context.Context, w nemesis.World, t nemesis.Tar
 	if t.Hit == nil {
 		return nemesis.Effect{}, errNoGrant
 	}
-	return endOn(w, t.Hit, "connection", t.Hit.Connection, func(can cluster.ConnectionEnder) error { return can.EndConnection(ctx, t.Hit.Connection) })
+	return endOn(w, t.Hit, "connection", t.Hit.Connection, func(can cluster.ConnectionEnder) error {
+		return can.EndConnection(ctx, t.Hit.Connection)
+	})
 }

@@ -29,14 +29,20 @@ func TestKillConnectionInTheWay(t *testing.T) {
 		e, err := l.inject("kill-connection", nemesis.Target{Clients: l.Clients(), Hit: hit})
 		l.fails(e, err, "the client does not hold the lock at the moment of the fault")
 	}
-	e, err := l.inject("kill-connection", nemesis.Target{Clients: l.Clients(), Hit: &nemesis.Hit{Client: l.client(1), Connection: "7"}})
+	e, err := l.inject("kill-connection", nemesis.Target{
+		Clients: l.Clients(),
+		Hit:     &nemesis.Hit{Client: l.client(1), Connection: "7"},
+	})
 	l.fails(e, err, "store-1: there is no connection 7")
 }
 
 func TestKillConnectionPlans(t *testing.T) {
 	cannot(t, KillConnection{}, map[string]func(*nemesis.Setting){
 		withoutServer: noServer,
-		"this fault ends the connection of a holder, so it needs a lock whose grants end with the connection, and servers that can end a connection: backend b on topology t lacks at least one of these two": func(s *nemesis.Setting) { s.Connections = false },
+		"this fault ends the connection of a holder, so it needs a lock whose grants end with the connection, and servers that can " +
+			"end a connection: backend b on topology t lacks at least one of these two": func(s *nemesis.Setting) {
+			s.Connections = false
+		},
 	})
 	planned(t, map[string]string{"kill-connection:at=before-release": "", "kill-connection:for=1s": `has no parameter "for"`})
 }

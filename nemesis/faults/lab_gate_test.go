@@ -120,7 +120,10 @@ func (l *lab) section(c *labClient) {
 	l.mu.Lock()
 	l.grants = append(l.grants, g)
 	l.mu.Unlock()
-	l.reach(l.ctx, nemesis.Hit{Client: c, Point: history.AtAcquired, Lock: labLock, Deadline: history.Some(sent + labTTL.Nanoseconds())})
+	l.reach(l.ctx, nemesis.Hit{
+		Client: c, Point: history.AtAcquired, Lock: labLock,
+		Deadline: history.Some(sent + labTTL.Nanoseconds()),
+	})
 	l.release(c)
 }
 
@@ -214,8 +217,9 @@ func nobodyRules(s *nemesis.Setting) { s.FailOver = 0 }
 const (
 	withoutServer = "topology t of backend b has no servers, but this fault acts on servers"
 	withoutStore  = "this fault needs servers on which lockstorm can delete data: on the servers of topology t this is impossible"
-	withoutKeys   = "this fault must know the keys under which the servers keep a lock: lockstorm does not know the keys of backend b on topology t"
-	withoutFleet  = "topology t has no automatic fail-over: choose a topology whose servers replace a failed leader by themselves"
+	withoutKeys   = "this fault must know the keys under which the servers keep a lock: lockstorm does not know the keys of " +
+		"backend b on topology t"
+	withoutFleet = "topology t has no automatic fail-over: choose a topology whose servers replace a failed leader by themselves"
 )
 
 // planned plans requests: the value is what the error says, empty where there is none.

@@ -14,17 +14,21 @@ import (
 
 func leaderIsolate() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "leader-isolate", Also: []string{"isolate-master"}, Doc: "makes a split brain: separates the leader, half of the clients and one supervisor, if there are any, from everyone else",
-		Proven: "Every link between the sides is cut (or what `mode` says), and the other side has elected a leader. The record names both leaders and the role that each reports.",
+		Name: "leader-isolate", Also: []string{"isolate-master"}, Doc: "makes a split brain: separates the leader, half of the " +
+			"clients and one supervisor, if there are any, from everyone else",
+		Proven: "Every link between the sides is cut (or what `mode` says), and the other side has elected a leader. The record " +
+			"names both leaders and the role that each reports.",
 		End:    "All links are restored.",
-		Family: history.FamilyLink, Whom: nemesis.Nodes, Links: nemesis.ToServers, OfMaster: true, Takes: failoverTakes, Fault: LeaderIsolate{},
+		Family: history.FamilyLink, Whom: nemesis.Nodes, Links: nemesis.ToServers, OfMaster: true, Takes: failoverTakes,
+		Fault:  LeaderIsolate{},
 		Params: nemesis.ServerParams("1.5ttl", "4ttl", nemesis.RoleMaster, modeParams()...),
 		Check: func(own catalog.Values, in nemesis.Input) error {
 			if own[paramMode] == "" { // a plan that was saved before there were modes: a cut
 				return nil
 			}
 			if own[paramMode] == modeLatency || (own[paramMode] != modeCut && own[paramWay] != string(link.Both)) {
-				return fmt.Errorf("%s=%s,%s=%s does not separate the two sides, because some traffic still passes: choose the mode %s, %s, %s or %s, in both directions",
+				return fmt.Errorf("%s=%s,%s=%s does not separate the two sides, because some traffic still passes: choose the mode %s, %s, "+
+					"%s or %s, in both directions",
 					paramMode, own[paramMode], paramWay, own[paramWay], modeCut, modeBlackHole, modeLoss, modeHold)
 			}
 			return checkMode(own, in)
@@ -65,7 +69,8 @@ func (LeaderIsolate) Inject(ctx context.Context, w nemesis.World, t nemesis.Targ
 	e := b.effect()
 	role := old.Role()
 	if _, alone := nemesis.As[cluster.Leader](old); alone && !history.Leads(role) {
-		return e, fmt.Errorf("there is no split brain: %s is isolated, but no longer reports itself as master (its role is %s)", old.Name(), role)
+		return e, fmt.Errorf("there is no split brain: %s is isolated, but no longer reports itself as master (its role is %s)",
+			old.Name(), role)
 	}
 	both := fmt.Sprintf("both %s and %s report themselves as %s", old.Name(), heir.Name(), role)
 	if !history.Leads(role) {

@@ -16,7 +16,8 @@ func TestLeaderIsolate(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(3, 3), 4)
 	e := l.must("leader-isolate", nemesis.Target{Nodes: l.Nodes()[:1], Hit: &nemesis.Hit{Client: l.client(3)}})
 	// 4 clients and 6 servers: 2 x 4 + 2 x 2 links of clients, 2 x 2 x 4 of servers.
-	l.says(e.Proof, "28 links between two sides are cut: on one side store-1 with ", "c3", "store-2 was promoted after", "both store-1 and store-2 report themselves as master")
+	l.says(e.Proof, "28 links between two sides are cut: on one side store-1 with ", "c3", "store-2 was promoted after",
+		"both store-1 and store-2 report themselves as master")
 	with := strings.Split(strings.Split(e.Proof, "; ")[0], "with ")[1]
 	inside := 0
 	for _, c := range l.Clients() {
@@ -50,7 +51,8 @@ func TestLeaderIsolateLoss(t *testing.T) {
 	}
 	l := newLab(t, clustertest.Replicated(3, 3), 2)
 	e := l.must("leader-isolate:mode=loss", on(l.node(1)))
-	l.says(e.Proof, " links between two sides are broken by loss: on one side store-1 with ", "store-2 was promoted after", "both store-1 and store-2 report themselves as master")
+	l.says(e.Proof, " links between two sides are broken by loss: on one side store-1 with ", "store-2 was promoted after",
+		"both store-1 and store-2 report themselves as master")
 	l.says(l.heal(e), "links restored: ", "; packets lost: ")
 	l.await("one master", func() bool { return l.node(1).Role() == nemesis.RoleReplica && l.follows(2) == 2 })
 }
@@ -114,8 +116,10 @@ func TestLeaderIsolateThatIsNone(t *testing.T) {
 func TestLeaderIsolatePlans(t *testing.T) {
 	cannot(t, LeaderIsolate{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
 	planned(t, map[string]string{
-		"isolate-master:at=acquired": "", "leader-isolate:at=acquired,grant=all": "", "leader-isolate:nodes=granted": "use nodes=master",
-		"leader-isolate:mode=hold": "", "leader-isolate:mode=latency": "does not separate the two sides", "leader-isolate:mode=loss,way=to": "does not separate the two sides",
-		"leader-isolate:mode=melt": "mode=melt: choose cut",
+		"isolate-master:at=acquired": "", "leader-isolate:at=acquired,grant=all": "",
+		"leader-isolate:nodes=granted": "use nodes=master",
+		"leader-isolate:mode=hold":     "", "leader-isolate:mode=latency": "does not separate the two sides",
+		"leader-isolate:mode=loss,way=to": "does not separate the two sides",
+		"leader-isolate:mode=melt":        "mode=melt: choose cut",
 	})
 }

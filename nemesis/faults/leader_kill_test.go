@@ -34,5 +34,8 @@ func TestLeaderKillInTheWay(t *testing.T) {
 
 func TestLeaderKillPlans(t *testing.T) {
 	cannot(t, LeaderKill{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
-	planned(t, map[string]string{"leader-kill:at=before-write,stay=0.5ttl": "", "leader-kill:nodes=leader": "", "leader-kill:nodes=follower": "use nodes=master"})
+	planned(t, map[string]string{
+		"leader-kill:at=before-write,stay=0.5ttl": "", "leader-kill:nodes=leader": "",
+		"leader-kill:nodes=follower": "use nodes=master",
+	})
 }

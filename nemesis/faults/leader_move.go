@@ -29,7 +29,8 @@ func (LeaderMove) Available(s nemesis.Setting) error {
 		return err
 	}
 	if s.Elects > 0 && !s.Moves {
-		return fmt.Errorf("the leader of topology %s cannot hand over leadership: this kind of server has no command for a change of the leader", s.Topology)
+		return fmt.Errorf("the leader of topology %s cannot hand over leadership: this kind of server has no command for a change of "+
+			"the leader", s.Topology)
 	}
 	return nil
 }

@@ -41,5 +41,8 @@ func TestLeaderMoveInTheWay(t *testing.T) {
 
 func TestLeaderMovePlans(t *testing.T) {
 	cannot(t, LeaderMove{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
-	planned(t, map[string]string{"failover-planned:at=acquired": "", "leader-move:every=3s": "", "leader-move:for=1s": `has no parameter "for"`, "leader-move:nodes=all": "use nodes=master"})
+	planned(t, map[string]string{
+		"failover-planned:at=acquired": "", "leader-move:every=3s": "",
+		"leader-move:for=1s": `has no parameter "for"`, "leader-move:nodes=all": "use nodes=master",
+	})
 }

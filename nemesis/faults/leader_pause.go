@@ -9,7 +9,8 @@ import (
 
 func leaderPause() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "leader-pause", Also: []string{"failover-pause"}, Doc: "pauses the leader (SIGSTOP), waits until another server leads, and resumes it",
+		Name: "leader-pause", Also: []string{"failover-pause"}, Doc: "pauses the leader (SIGSTOP), waits until another server leads, " +
+			"and resumes it",
 		Proven: "Every thread was stopped; another leads, as for leader-kill.",
 		End:    "SIGCONT; at first the old leader still believes that it leads.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes, Fault: LeaderPause{},

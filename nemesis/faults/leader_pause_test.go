@@ -44,5 +44,8 @@ func TestLeaderPauseInTheWay(t *testing.T) {
 
 func TestLeaderPausePlans(t *testing.T) {
 	cannot(t, LeaderPause{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
-	planned(t, map[string]string{"failover-pause:at=acquired": "", "leader-pause:at=before-write,stay=0.5ttl": "", "leader-pause:nodes=replica": "use nodes=master"})
+	planned(t, map[string]string{
+		"failover-pause:at=acquired": "", "leader-pause:at=before-write,stay=0.5ttl": "",
+		"leader-pause:nodes=replica": "use nodes=master",
+	})
 }

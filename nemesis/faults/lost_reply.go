@@ -14,7 +14,8 @@ import (
 
 func lostReply() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "lost-reply", Doc: "lets a server carry out a request, then drops its answer and closes the connection; never an answer that refuses",
+		Name: "lost-reply", Doc: "lets a server carry out a request, then drops its answer and closes the connection; never an " +
+			"answer that refuses",
 		Notes:  "The client isn't stopped at `at`: the next answer that is no refusal is dropped.",
 		Proven: "An answer was dropped and its connection closed; the record quotes it.",
 		End:    "Later answers pass; the client must reconnect.",
@@ -41,7 +42,8 @@ func (LostReply) Available(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Answers {
-		return fmt.Errorf("this fault drops the next answer that is not a refusal, but for topology %s lockstorm does not know which answers are refusals", s.Topology)
+		return fmt.Errorf("this fault drops the next answer that is not a refusal, but for topology %s lockstorm does not know which "+
+			"answers are refusals", s.Topology)
 	}
 	return nil
 }
@@ -73,7 +75,8 @@ func (LostReply) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) 
 	})
 	if err != nil {
 		e.Began = 0
-		return e, errors.New("lost-reply found no answer to drop: until the time limit the servers sent only refusals, or no answer at all")
+		return e, errors.New("lost-reply found no answer to drop: until the time limit the servers sent only refusals, or no " +
+			"answer at all")
 	}
 	return e, nil
 }
@@ -98,7 +101,8 @@ func (b *broken) layTraps(w nemesis.World, t nemesis.Target) (traps []trap, err 
 	for _, n := range t.Nodes {
 		a, ok := nemesis.As[nemesis.Answerer](n)
 		if !ok || a.Refusal() == nil {
-			return nil, fmt.Errorf("lost-reply cannot act on server %s: lockstorm cannot tell which answers of this server refuse a lock (the fault must not drop these answers); choose another fault", n.Name())
+			return nil, fmt.Errorf("lost-reply cannot act on server %s: lockstorm cannot tell which answers of this server refuse a "+
+				"lock (the fault must not drop these answers); choose another fault", n.Name())
 		}
 		for _, c := range t.Clients {
 			l := w.Net().Link(c.Name(), n.Name())

@@ -49,7 +49,8 @@ func TestLostReply(t *testing.T) {
 // alone.
 func TestLostReplyInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(1, 1), 1)
-	l.givesUp("lost-reply", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()[:1]}, "lost-reply found no answer to drop: until the time limit the servers sent only refusals, or no answer at all")
+	l.givesUp("lost-reply", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()[:1]}, "lost-reply found no answer to drop: "+
+		"until the time limit the servers sent only refusals, or no answer at all")
 	if !l.reaches("c1", "store-1") {
 		t.Error("an answer after the heal is lost")
 	}
@@ -65,7 +66,11 @@ func TestLostReplyInTheWay(t *testing.T) {
 func TestLostReplyPlans(t *testing.T) {
 	cannot(t, LostReply{}, map[string]func(*nemesis.Setting){
 		withoutServer: noServer,
-		"this fault drops the next answer that is not a refusal, but for topology t lockstorm does not know which answers are refusals": func(s *nemesis.Setting) { s.Answers = false },
+		"this fault drops the next answer that is not a refusal, but for topology t lockstorm does not know which answers are " +
+			"refusals": func(s *nemesis.Setting) { s.Answers = false },
 	})
-	planned(t, map[string]string{"lost-reply:at=waiting": "", "lost-reply:at=random,clients=all": "", "lost-reply:mode=cut": `no parameter "mode"`})
+	planned(t, map[string]string{
+		"lost-reply:at=waiting": "", "lost-reply:at=random,clients=all": "",
+		"lost-reply:mode=cut": `no parameter "mode"`,
+	})
 }

@@ -13,7 +13,8 @@ import (
 
 func packetDelay() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "packet-delay", Doc: "holds back a client's requests to the protected data and delivers them later, in order (Kleppmann's delayed write, 2016)",
+		Name: "packet-delay", Doc: "holds back a client's requests to the protected data and delivers them later, in order " +
+			"(Kleppmann's delayed write, 2016)",
 		Notes:  "The client isn't stopped at `at`: its write is held back.",
 		Proven: "At least one byte is held back; the record says how many.",
 		End:    "The held bytes are delivered.",
@@ -34,7 +35,9 @@ var _ nemesis.Fault = PacketDelay{}
 // Available says whether clients send anything to the resource.
 func (PacketDelay) Available(s nemesis.Setting) error {
 	if !s.Resource {
-		return errors.New("this fault delays requests to lockstorm's own registers (the protected data), but the clients of this run do not use these registers. Possible reasons: the workload uses no data, the data is in another store (--register), or the lock writes the data itself")
+		return errors.New("this fault delays requests to lockstorm's own registers (the protected data), but the clients of this run " +
+			"do not use these registers. Possible reasons: the workload uses no data, the data is in another store (--register), or the " +
+			"lock writes the data itself")
 	}
 	return nil
 }

@@ -161,7 +161,8 @@ func TestPartitionClientHoldsAnswers(t *testing.T) {
 // What comes late comes late, by the latency at least, until the heal.
 func TestPartitionClientLatency(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
-	e := l.must("partition-client:mode=latency,latency=60ms,jitter=0s,way=to", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()})
+	e := l.must("partition-client:mode=latency,latency=60ms,jitter=0s,way=to",
+		nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()})
 	l.says(e.Proof, "c1->store-1 delays all data by 60ms +- 0s, on every open connection (0) and on every new connection")
 	sent := l.Now()
 	if !l.reaches("c1", "store-1") {
@@ -202,12 +203,13 @@ func TestPartitionClientInTheWay(t *testing.T) {
 func TestPartitionClientPlans(t *testing.T) {
 	cannot(t, PartitionClient{}, map[string]func(*nemesis.Setting){withoutServer: noServer})
 	planned(t, map[string]string{
-		"partition-client:mode=hold,way=from,nodes=master,clients=half": "", "partition-client:mode=latency,latency=0.5ttl,jitter=0s": "",
-		"partition-client:mode=melt":             "mode=melt: choose cut, blackhole, loss, hold or latency",
-		"partition-client:way=up":                "way=up: choose both, to or from",
-		"partition-client:latency=10us":          "latency=10us is too short: the minimum is 1 ms",
-		"partition-client:latency=x":             "latency=x is not a length",
-		"partition-client:mode=latency,jitter=x": "jitter=x is not a length",
+		"partition-client:mode=hold,way=from,nodes=master,clients=half": "",
+		"partition-client:mode=latency,latency=0.5ttl,jitter=0s":        "",
+		"partition-client:mode=melt":                                    "mode=melt: choose cut, blackhole, loss, hold or latency",
+		"partition-client:way=up":                                       "way=up: choose both, to or from",
+		"partition-client:latency=10us":                                 "latency=10us is too short: the minimum is 1 ms",
+		"partition-client:latency=x":                                    "latency=x is not a length",
+		"partition-client:mode=latency,jitter=x":                        "jitter=x is not a length",
 	})
 	if link.Both != "both" || link.To != "to" || link.From != "from" {
 		t.Error("the words of way are not those of the docs")
@@ -222,7 +224,8 @@ func TestPartitionClientLoss(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	c := l.openConn("c1", "store-1")
 	e := l.must("partition-client:mode=loss", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()})
-	l.says(e.Proof, "c1->store-1 loses every packet, on every open connection (1) and on every new connection; a test connection got no answer")
+	l.says(e.Proof, "c1->store-1 loses every packet, on every open connection (1) and on every new connection; a test connection "+
+		"got no answer")
 	l.send(c, "SETNX k c1")
 	if _, err := l.line(c, silence); !isTimeout(err) || l.has(1, "k") {
 		t.Errorf("it is not lost: %v", err)
@@ -239,7 +242,10 @@ func TestPartitionClientLoss(t *testing.T) {
 
 // A host that lets nobody filter says so, and offers another way.
 func TestNoLoss(t *testing.T) {
-	for _, spec := range []string{"partition-client:mode=loss", "quorum-loss:mode=loss", "leader-isolate:mode=loss", "partition-replication:mode=loss"} {
+	for _, spec := range []string{
+		"partition-client:mode=loss", "quorum-loss:mode=loss", "leader-isolate:mode=loss",
+		"partition-replication:mode=loss",
+	} {
 		in := wide(spec)
 		in.Setting.NoLoss = "not permitted"
 		if _, err := nemesis.NewPlan(all(), in); err == nil || !strings.Contains(err.Error(), "mode=loss: not permitted") {

@@ -36,7 +36,8 @@ func (PartitionReplication) Available(s nemesis.Setting) error {
 	case !s.Peers:
 		return fmt.Errorf("the servers of topology %s do not replicate: this fault needs a topology with replicas", s.Topology)
 	case !s.Follows:
-		return fmt.Errorf("on topology %s a leader steps down when it loses its followers, so this fault cannot work: use leader-isolate", s.Topology)
+		return fmt.Errorf("on topology %s a leader steps down when it loses its followers, so this fault cannot work: use "+
+			"leader-isolate", s.Topology)
 	}
 	return nil
 }

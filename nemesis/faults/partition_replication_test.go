@@ -20,7 +20,8 @@ func (l *lab) follows(i int) int {
 func TestPartitionReplication(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(3, 1), 1)
 	e := l.must("partition-replication", on(l.node(1)))
-	l.says(e.Proof, "store-2->store-1: new connections are closed at once (number of connections that lockstorm closed: 1)", "store-3->store-1: ", "store-1 has no replica left")
+	l.says(e.Proof, "store-2->store-1: new connections are closed at once (number of connections that lockstorm closed: 1)",
+		"store-3->store-1: ", "store-1 has no replica left")
 	l.check(l.store(1).Set(l.ctx, "k", "c1"))
 	if l.has(2, "k") || l.has(3, "k") || !l.reaches("c1", "store-1") {
 		t.Error("replicas have what the master was told, or a client is cut off")
@@ -69,9 +70,14 @@ func TestPartitionReplicationUnseen(t *testing.T) {
 
 func TestPartitionReplicationPlans(t *testing.T) {
 	cannot(t, PartitionReplication{}, map[string]func(*nemesis.Setting){
-		"the servers of topology t do not replicate: this fault needs a topology with replicas": func(s *nemesis.Setting) { s.Peers = false },
+		"the servers of topology t do not replicate: this fault needs a topology with replicas": func(s *nemesis.Setting) {
+			s.Peers = false
+		},
 	})
-	planned(t, map[string]string{"partition-replication:mode=blackhole,at=random": "", "partition-replication:mode=melt": "mode=melt: choose cut"})
+	planned(t, map[string]string{
+		"partition-replication:mode=blackhole,at=random": "",
+		"partition-replication:mode=melt":                "mode=melt: choose cut",
+	})
 }
 
 // blind takes its replicas for connected, whatever happens.

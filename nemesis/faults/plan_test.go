@@ -81,8 +81,9 @@ func TestDefaultsStrikeWhereItHurts(t *testing.T) {
 // A client that is killed while it waits has a holder before it, by whose lease nothing ends that: only where it renews itself.
 func TestAKilledWaiterHasAHolderBeforeIt(t *testing.T) {
 	for spec, want := range map[string]int64{
-		"client-kill": 1.5e9, "client-kill:at=waiting": 1.5e9, "client-kill:at=waiting,stay=2s": 2e9, "client-kill:at=before-write,stay=2s": 0,
-		"client-kill:at=random": 0,
+		"client-kill": 1.5e9, "client-kill:at=waiting": 1.5e9, "client-kill:at=waiting,stay=2s": 2e9,
+		"client-kill:at=before-write,stay=2s": 0,
+		"client-kill:at=random":               0,
 	} {
 		for _, renews := range []bool{true, false} {
 			in := input(spec)
@@ -187,7 +188,8 @@ func wide(specs ...string) nemesis.Input {
 	in := input(specs...)
 	in.Setting = nemesis.Setting{
 		Backend: "b", Topology: "t", Provider: "process", Nodes: 6, Data: 3, Peers: true, FailOver: time.Second,
-		Stores: true, Elects: 3, Moves: true, Follows: true, Sessions: true, Connections: true, Promotes: true, Keys: true, Resource: true, Voters: true, RealOnly: true, Answers: true, Policies: []string{"oldest"},
+		Stores: true, Elects: 3, Moves: true, Follows: true, Sessions: true, Connections: true, Promotes: true, Keys: true,
+		Resource: true, Voters: true, RealOnly: true, Answers: true, Policies: []string{"oldest"},
 	}
 	in.Nodes = []string{"redis-1", "redis-2", "redis-3", "sentinel-1", "sentinel-2", "sentinel-3"}
 	in.Duration = 30 * time.Second
@@ -250,7 +252,8 @@ func TestChaosLeavesOut(t *testing.T) {
 		}
 	}
 	for spec, want := range map[string]string{
-		"chaos:only=melt": "unknown nemesis", "chaos:every=0s": "greater than 0", "chaos:only=failover-kill": "no fault can work in this run",
+		"chaos:only=melt": "unknown nemesis", "chaos:every=0s": "greater than 0",
+		"chaos:only=failover-kill": "no fault can work in this run",
 	} {
 		if _, err := nemesis.NewPlan(all(), input(spec)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", spec, err, want)
@@ -291,10 +294,12 @@ func TestVotersOfAPlan(t *testing.T) {
 		}
 		silent := wide(spec)
 		silent.Setting.Voters = false
-		if _, err := nemesis.NewPlan(all(), silent); err == nil || !strings.Contains(err.Error(), "does not report which servers granted") {
+		if _, err := nemesis.NewPlan(all(), silent); err == nil ||
+			!strings.Contains(err.Error(), "does not report which servers granted") {
 			t.Errorf("%s of a lock that names no voters: %v", spec, err)
 		}
-		if _, err := nemesis.NewPlan(all(), wide(spec+",at=random")); err == nil || !strings.Contains(err.Error(), "at=random: at random times the fault does not wait for a grant") {
+		if _, err := nemesis.NewPlan(all(), wide(spec+",at=random")); err == nil ||
+			!strings.Contains(err.Error(), "at=random: at random times the fault does not wait for a grant") {
 			t.Errorf("%s at a random time: %v", spec, err)
 		}
 	}
@@ -309,7 +314,8 @@ func TestVotersOfAPlan(t *testing.T) {
 			t.Errorf("%s: %v, want %q", spec, err, want)
 		}
 	}
-	if _, err := nemesis.NewPlan(all(), wide("server-restart:clients=2")); err == nil || !strings.Contains(err.Error(), "clients= must list the clients whose steps trigger the fault") {
+	if _, err := nemesis.NewPlan(all(), wide("server-restart:clients=2")); err == nil ||
+		!strings.Contains(err.Error(), "clients= must list the clients whose steps trigger the fault") {
 		t.Errorf("a number of clients for a fault of servers: %v", err)
 	}
 }

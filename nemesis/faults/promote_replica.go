@@ -14,9 +14,11 @@ import (
 
 func promoteReplica() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "promote-replica", Doc: "kills the master before its replica has the last writes: cuts replication, lets a client acquire, kills the master (kill -9) and promotes the replica",
-		Notes:  "The holder is kept at `acquired` until another client is granted the lock, or 0.9 of its lease is over.",
-		Proven: "The master reported no replica left and died of SIGKILL; the replica accepts writes, and never had the key (if the lock uses one). If nobody got the lock within one ttl, the master is killed anyway, and the record says so.",
+		Name: "promote-replica", Doc: "kills the master before its replica has the last writes: cuts replication, lets a client " +
+			"acquire, kills the master (kill -9) and promotes the replica",
+		Notes: "The holder is kept at `acquired` until another client is granted the lock, or 0.9 of its lease is over.",
+		Proven: "The master reported no replica left and died of SIGKILL; the replica accepts writes, and never had the key (if the " +
+			"lock uses one). If nobody got the lock within one ttl, the master is killed anyway, and the record says so.",
 		End:    "The old master is rebuilt as a replica, and has caught up.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: promoteTakes, Fault: PromoteReplica{},
 		Strikes: func(int, []string) string { return history.AtRandom },
@@ -50,7 +52,8 @@ func (PromoteReplica) Inject(ctx context.Context, w nemesis.World, t nemesis.Tar
 		return nemesis.Effect{}, err
 	}
 	if len(t.Nodes) != 1 || t.Nodes[0].Name() != master.Name() {
-		return nemesis.Effect{}, fmt.Errorf("this fault acts only on the master (%s), but its targets include another server: use nodes=master", master.Name())
+		return nemesis.Effect{}, fmt.Errorf("this fault acts only on the master (%s), but its targets include another server: use "+
+			"nodes=master", master.Name())
 	}
 	k := &failoverKill{w: w, master: master}
 	k.promote = func(ctx context.Context, since int64) (nemesis.Node, string, error) {

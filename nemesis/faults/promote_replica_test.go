@@ -16,12 +16,14 @@ func TestPromoteReplica(t *testing.T) {
 	l.work()
 	l.await("work", func() bool { return l.grantsAt("store-1") > 2 })
 	e := l.must("promote-replica", on(l.node(1)))
-	l.says(e.Proof, "store-1 died of SIGKILL while c", " held the lock; the key lock-0 was never on store-2; store-2 was promoted to master, and accepts writes after ")
+	l.says(e.Proof, "store-1 died of SIGKILL while c", " held the lock; the key lock-0 was never on store-2; store-2 was promoted "+
+		"to master, and accepts writes after ")
 	if !slices.Equal(l.kills, []string{"store-1"}) || !l.node(1).Down() {
 		t.Errorf("on record are kills of %v", l.kills)
 	}
 	l.await("grant by the new master", func() bool { return l.grantsAt("store-2") > 0 })
-	l.says(l.heal(e), "links restored: 1; store-1 (pid", "this server is now a follower, and lockstorm has deleted its old data; 1 of 1 replicas have all data of the master")
+	l.says(l.heal(e), "links restored: 1; store-1 (pid", "this server is now a follower, and lockstorm has deleted its old data; "+
+		"1 of 1 replicas have all data of the master")
 	if l.node(1).Role() != nemesis.RoleReplica || l.node(2).Role() != history.RoleMaster {
 		t.Errorf("they are %s and %s", l.node(1).Role(), l.node(2).Role())
 	}
@@ -43,7 +45,12 @@ func TestPromoteReplicaInTheWay(t *testing.T) {
 }
 
 func TestPromoteReplicaPlans(t *testing.T) {
-	cannot(t, PromoteReplica{}, map[string]func(*nemesis.Setting){"topology t has no replica that lockstorm could promote": func(s *nemesis.Setting) { s.Promotes = false }})
+	cannot(t, PromoteReplica{}, map[string]func(*nemesis.Setting){
+		"topology t has no replica that lockstorm could promote": func(s *nemesis.Setting) { s.Promotes = false },
+	})
 	const leave = "this fault acts only on the master: use nodes=master"
-	planned(t, map[string]string{"promote-replica:every=6s,for=1s": "", "promote-replica:nodes=all": leave, "promote-replica:at=acquired": `has no parameter "at"`})
+	planned(t, map[string]string{
+		"promote-replica:every=6s,for=1s": "", "promote-replica:nodes=all": leave,
+		"promote-replica:at=acquired": `has no parameter "at"`,
+	})
 }

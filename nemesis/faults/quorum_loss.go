@@ -21,12 +21,14 @@ const (
 
 func quorumLoss() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "quorum-loss", Doc: "kills, pauses or cuts off a majority of the servers that elect, so that nobody can lead, and brings them back",
+		Name: "quorum-loss", Doc: "kills, pauses or cuts off a majority of the servers that elect, so that nobody can lead, and " +
+			"brings them back",
 		Proven: "They were killed, paused or cut off, and no server that answers reports itself as leader.",
 		End:    "They are started, resumed or connected; once a server leads again, the record says how long that took.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Takes: failoverTakes, Fault: QuorumLoss{},
 		Params: nemesis.ServerParams("1ttl", "5ttl", nemesis.RoleMajority,
-			catalog.Param{Name: paramMode, Default: lossKill, Doc: "kill: kill -9; pause: SIGSTOP; cut: its links to all other servers; loss: all packets on them"}),
+			catalog.Param{Name: paramMode, Default: lossKill, Doc: "kill: kill -9; pause: SIGSTOP; cut: its links to all other servers; " +
+				"loss: all packets on them"}),
 		Check: func(own catalog.Values, in nemesis.Input) error {
 			switch m := own[paramMode]; m {
 			case lossKill, lossPause, modeCut:
@@ -51,7 +53,8 @@ var _ nemesis.Fault = QuorumLoss{}
 // Available says whether there is a quorum to lose.
 func (QuorumLoss) Available(s nemesis.Setting) error {
 	if s.Elects < 3 {
-		return fmt.Errorf("this fault needs at least three servers that elect a leader: topology %s has %d such servers", s.Topology, s.Elects)
+		return fmt.Errorf("this fault needs at least three servers that elect a leader: topology %s has %d such servers", s.Topology,
+			s.Elects)
 	}
 	return nil
 }
@@ -59,7 +62,8 @@ func (QuorumLoss) Available(s nemesis.Setting) error {
 // Inject takes the chosen servers away and waits until nobody leads.
 func (QuorumLoss) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	if len(t.Nodes) <= len(w.Nodes())/2 {
-		return nemesis.Effect{}, fmt.Errorf("nodes= selects only %d of %d servers, but this fault needs a majority of the servers: use nodes=%s", len(t.Nodes), len(w.Nodes()), nemesis.RoleMajority)
+		return nemesis.Effect{}, fmt.Errorf("nodes= selects only %d of %d servers, but this fault needs a majority of the servers: "+
+			"use nodes=%s", len(t.Nodes), len(w.Nodes()), nemesis.RoleMajority)
 	}
 	e, err := takeAway(ctx, w, t)
 	heal := e.Heal

@@ -14,7 +14,8 @@ import (
 // Without the leader and another one nobody leads; the heal brings both back, and one leads.
 func TestQuorumLoss(t *testing.T) {
 	for mode, proof := range map[string]string{"kill": "died of SIGKILL", "pause": "threads stopped"} {
-		said := map[string]string{"kill": "store-3 reports itself as replica", "pause": "no server answers"} // who is asked first stands still
+		// who is asked first stands still
+		said := map[string]string{"kill": "store-3 reports itself as replica", "pause": "no server answers"}
 		l := newLab(t, clustertest.Replicated(3, 0), 0)
 		target := on(l.node(1), l.node(2))
 		target.Params = map[string]string{paramMode: mode}
@@ -26,7 +27,8 @@ func TestQuorumLoss(t *testing.T) {
 		l.says(e.Proof, "no server reports itself as leader: ")
 		l.says(e.Proof, "store-3 reports itself as replica")
 		brief, cancel := context.WithTimeout(l.ctx, 100*time.Millisecond)
-		if _, err := somebodyLeads(brief, l); err == nil || !strings.Contains(err.Error(), "no server reports itself as leader yet ("+said[mode]) {
+		if _, err := somebodyLeads(brief, l); err == nil || !strings.Contains(err.Error(), "no server reports itself as leader yet ("+
+			said[mode]) {
 			t.Errorf("while no server leads: %v", err)
 		}
 		cancel()
@@ -61,7 +63,12 @@ func TestQuorumLossInTheWay(t *testing.T) {
 
 func TestQuorumLossPlans(t *testing.T) {
 	cannot(t, QuorumLoss{}, map[string]func(*nemesis.Setting){
-		"this fault needs at least three servers that elect a leader: topology t has 0 such servers": func(s *nemesis.Setting) { s.Elects = 0 },
+		"this fault needs at least three servers that elect a leader: topology t has 0 such servers": func(s *nemesis.Setting) {
+			s.Elects = 0
+		},
 	})
-	planned(t, map[string]string{"quorum-loss:mode=cut": "", "quorum-loss:nodes=all": "", "quorum-loss:mode=melt": "mode=melt: choose kill"})
+	planned(t, map[string]string{
+		"quorum-loss:mode=cut": "", "quorum-loss:nodes=all": "",
+		"quorum-loss:mode=melt": "mode=melt: choose kill",
+	})
 }

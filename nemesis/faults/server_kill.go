@@ -9,7 +9,8 @@ import (
 
 func serverKill() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "server-kill", Doc: "kills a server (kill -9) and starts it again after `for`, with the data that the topology keeps on disk",
+		Name: "server-kill", Doc: "kills a server (kill -9) and starts it again after `for`, with the data that the topology keeps " +
+			"on disk",
 		Proven: "The process died of SIGKILL.",
 		End:    "The server is started, and answers.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams("1.5ttl", "3ttl", "1"), Fault: ServerKill{},

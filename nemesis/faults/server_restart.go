@@ -9,10 +9,12 @@ import (
 
 func serverRestart() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "server-restart", Doc: "kills a server (kill -9) and starts it again at once, with the data that the topology keeps on disk",
+		Name: "server-restart", Doc: "kills a server (kill -9) and starts it again at once, with the data that the topology keeps " +
+			"on disk",
 		Proven: "The server answers, with a new process id.",
 		End:    "Nothing to undo.",
-		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", "1"), Fault: ServerRestart{},
+		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", "1"),
+		Fault: ServerRestart{},
 	}
 }
 

@@ -61,7 +61,8 @@ func TestServerRestartInTheWay(t *testing.T) {
 func TestServerRestartPlans(t *testing.T) {
 	cannot(t, ServerRestart{}, map[string]func(*nemesis.Setting){withoutServer: noServer})
 	planned(t, map[string]string{
-		"server-restart:nodes=granted": "", "server-restart:nodes=redis-1+redis-2": "", "server-restart:for=1s": `has no parameter "for"`,
+		"server-restart:nodes=granted": "", "server-restart:nodes=redis-1+redis-2": "",
+		"server-restart:for=1s":        `has no parameter "for"`,
 		"server-restart:nodes=redis-9": `nothing is named "redis-9" at the start of the run`,
 	})
 }

@@ -36,7 +36,8 @@ func (SessionExpire) Available(s nemesis.Setting) error {
 	if !s.Sessions {
 		return fmt.Errorf("this fault ends the session of a holder, so it needs a lock whose grants end with the session, and servers "+
 			"that can end a session: backend %s on topology %s lacks at least one of these two (an adapter names its sessions by the "+
-			"notice \"opened\" and the model \"session\", see docs/adapters.md; without names, servers that know their connections are asked)", s.Backend, s.Topology)
+			"notice \"opened\" and the model \"session\", see docs/adapters.md; without names, servers that know their connections "+
+			"are asked)", s.Backend, s.Topology)
 	}
 	return nil
 }
@@ -103,7 +104,8 @@ func endOn[C any](w nemesis.World, hit *nemesis.Hit, what, id string, end func(C
 		}
 		err := end(can)
 		if err == nil {
-			return nemesis.Effect{Proof: fmt.Sprintf("server %s ended the %s %s of client %s, which held lock %s", n.Name(), what, id, hit.Client.Name(), hit.Lock)}, nil
+			return nemesis.Effect{Proof: fmt.Sprintf("server %s ended the %s %s of client %s, which held lock %s", n.Name(), what, id,
+				hit.Client.Name(), hit.Lock)}, nil
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", n.Name(), err))
 	}

@@ -22,7 +22,8 @@ const (
 
 func slowServer() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "slow-server", Doc: "stops and resumes a server again and again (SIGSTOP, SIGCONT), so that it runs only part of the time",
+		Name: "slow-server", Doc: "stops and resumes a server again and again (SIGSTOP, SIGCONT), so that it runs only part of " +
+			"the time",
 		Proven: "Every thread was stopped at the first stop.",
 		End:    "SIGCONT; the record counts the stops.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Fault: SlowServer{},
@@ -57,7 +58,8 @@ func dutyCycle(own catalog.Values, ttl time.Duration) (stopped, runs time.Durati
 	}
 	stopped = time.Duration(share * float64(period))
 	if runs = period - stopped; stopped <= 0 || runs < time.Millisecond {
-		return 0, 0, fmt.Errorf("%s=%s is not possible with %s=%s: in each cycle the server must be stopped for some time, and must run for at least 1 ms",
+		return 0, 0, fmt.Errorf("%s=%s is not possible with %s=%s: in each cycle the server must be stopped for some time, and must "+
+			"run for at least 1 ms",
 			paramShare, own[paramShare], paramPeriod, own[paramPeriod])
 	}
 	return stopped, runs, nil

@@ -97,7 +97,8 @@ func TestSlowServerPlans(t *testing.T) {
 	const split = "in each cycle the server must be stopped for some time, and must run for at least 1 ms"
 	planned(t, map[string]string{
 		"slow-server:share=0.5,period=0.1ttl": "", "slow-server:share=2": "share=2 is not a number from 0 to 1",
-		"slow-server:share=0": "share=0 is not possible with period=50ms: " + split, "slow-server:share=1": split, "slow-server:period=0s": split,
+		"slow-server:share=0": "share=0 is not possible with period=50ms: " + split, "slow-server:share=1": split,
+		"slow-server:period=0s":            split,
 		"slow-server:share=0.9,period=5ms": split, "slow-server:period=x": "period=x is not a length",
 	})
 }

@@ -11,7 +11,8 @@ import (
 
 func watchDelay() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "watch-delay", Doc: "holds back all that servers send to a client, but not its requests: it learns late what it was granted or lost",
+		Name: "watch-delay", Doc: "holds back all that servers send to a client, but not its requests: it learns late what it was " +
+			"granted or lost",
 		Proven: "Not tested whether answers are late: the record counts the connections that the proxy holds back (new ones too).",
 		End:    "The held data arrives in order.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Fault: WatchDelay{},
@@ -37,7 +38,8 @@ func (WatchDelay) Inject(_ context.Context, w nemesis.World, t nemesis.Target) (
 	for _, c := range t.Clients {
 		for _, n := range t.Nodes {
 			l := w.Net().Link(c.Name(), n.Name())
-			err := b.apply(l, fmt.Sprintf("holds back the data that %s sends", n.Name()), func() (*link.Applied, error) { return l.Hold(link.From) })
+			err := b.apply(l, fmt.Sprintf("holds back the data that %s sends", n.Name()),
+				func() (*link.Applied, error) { return l.Hold(link.From) })
 			if err != nil {
 				return b.effect(), err
 			}

@@ -43,7 +43,8 @@ func TestWorkflows(t *testing.T) {
 	}
 	for _, called := range regexp.MustCompile(`run: (?:make ([a-z-]+)|(\.ci/\w+))`).FindAllStringSubmatch(all.String(), -1) {
 		if target := called[1]; target != "" {
-			if out, err := exec.CommandContext(t.Context(), "make", "-C", "../..", "--dry-run", target, "VERSION=v0.1.0").CombinedOutput(); err != nil {
+			if out, err := exec.CommandContext(t.Context(), "make", "-C", "../..", "--dry-run", target,
+				"VERSION=v0.1.0").CombinedOutput(); err != nil {
 				t.Errorf("make %s: %v: %s", target, err, out)
 			}
 		} else if info, err := os.Stat(filepath.Join("../..", called[2])); err != nil || info.Mode()&0o111 == 0 {
@@ -91,7 +92,8 @@ func TestBroken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := linter.Lint("x.yml", []byte("on: push\njobs: {a: {runs-on: ubuntu-24.04, steps: [{uses: actions/checkout@v4, needs: b}]}}\n"), nil)
+	found, err := linter.Lint("x.yml", []byte("on: push\njobs: {a: {runs-on: ubuntu-24.04, steps: [{uses: actions/checkout@v4, "+
+		"needs: b}]}}\n"), nil)
 	if err != nil || len(found) == 0 {
 		t.Errorf("%v %v", found, err)
 	}
@@ -138,7 +140,8 @@ func TestForms(t *testing.T) {
 		ids := map[string]bool{}
 		for i, field := range f.Body {
 			known := field.Type == "markdown" || field.Type == "input" || field.Type == "textarea"
-			if a := field.Attributes; !known || (field.Type == "markdown") != (a.Value != "") || (field.Type != "markdown" && (a.Label == "" || field.ID == "" || ids[field.ID])) {
+			if a := field.Attributes; !known || (field.Type == "markdown") != (a.Value != "") ||
+				(field.Type != "markdown" && (a.Label == "" || field.ID == "" || ids[field.ID])) {
 				t.Errorf("%s: field %d: %+v", file, i+1, field)
 			}
 			ids[field.ID] = true

@@ -126,8 +126,10 @@ const hash = `location.hash`
 // view is the part of the run that is shown, in us.
 func (p *tab) view() (v [2]float64) {
 	p.Helper()
-	p.until(`/v=\d+-\d+/.test(location.hash) && !document.getElementById("tl-main").dataset.unsaved`) // the fragment follows what was done
-	if _, err := fmt.Sscanf(is[string](p, `/v=(\d+-\d+)/.exec(location.hash)[1].replace("-"," ")`), "%g %g", &v[0], &v[1]); err != nil {
+	// the fragment follows what was done
+	p.until(`/v=\d+-\d+/.test(location.hash) && !document.getElementById("tl-main").dataset.unsaved`)
+	if _, err := fmt.Sscanf(is[string](p, `/v=(\d+-\d+)/.exec(location.hash)[1].replace("-"," ")`), "%g %g", &v[0],
+		&v[1]); err != nil {
 		p.Fatal(err)
 	}
 	return v
@@ -140,7 +142,9 @@ func TestPagesAreQuiet(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			for _, theme := range []string{"light", "dark"} {
-				p := open(t, kind, 1280, 800, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
+				p := open(t, kind, 1280, 800, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+					{Name: "prefers-color-scheme", Value: theme},
+				}))
 				p.until(`document.getElementById("tl-main").dataset.ready === "1"`)
 				if n := is[int](p, `document.documentElement.scrollWidth`); n > 1280 {
 					p.Errorf("%s: %d px wide", theme, n)
@@ -153,7 +157,9 @@ func TestPagesAreQuiet(t *testing.T) {
 			p := open(t, kind, 390, 800)
 			p.until(`document.getElementById("tl-main").dataset.ready === "1"`)
 			if n := is[int](p, `document.documentElement.scrollWidth`); n > 390 {
-				p.Errorf("a phone: %d px wide, by %s", n, is[string](p, `[...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > 391 && !e.closest("svg") && getComputedStyle(e.parentElement).overflowX === "visible").slice(0, 5).map(e => e.tagName + "." + e.className + " " + Math.round(e.getBoundingClientRect().right)).join(", ")`))
+				p.Errorf("a phone: %d px wide, by %s", n,
+					is[string](p,
+						`[...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > 391 && !e.closest("svg") && getComputedStyle(e.parentElement).overflowX === "visible").slice(0, 5).map(e => e.tagName + "." + e.className + " " + Math.round(e.getBoundingClientRect().right)).join(", ")`))
 			}
 			p.quiet()
 		})
@@ -216,7 +222,8 @@ func TestCellsEqualResults(t *testing.T) {
 				return is[string](p, fmt.Sprintf(`document.querySelectorAll(".cells > div")[%d].innerText`, n))
 			}
 			if r.Verdict != "fail" {
-				if got := is[string](p, `document.querySelector("h1").innerText`); strings.Contains(got, "lost") || strings.Contains(got, "held") {
+				if got := is[string](p, `document.querySelector("h1").innerText`); strings.Contains(got, "lost") ||
+					strings.Contains(got, "held") {
 					t.Errorf("a run that %ss: %q", r.Verdict, got)
 				}
 				return
@@ -234,7 +241,8 @@ func TestCellsEqualResults(t *testing.T) {
 				t.Errorf("no finding of %s is of rule and time of %q, %q", check, cell(0), cell(2))
 			}
 			often := "two holders at once: " + counted(r.Stats["violations"], "time")
-			for _, want := range []string{often, fmt.Sprintf("%.0f update", r.Stats["updates_lost_plain"]+r.Stats["updates_lost_fenced"])} {
+			for _, want := range []string{often, fmt.Sprintf("%.0f update",
+				r.Stats["updates_lost_plain"]+r.Stats["updates_lost_fenced"])} {
 				if !strings.Contains(cell(4), want) {
 					t.Errorf("cost %q lacks %q", cell(4), want)
 				}
@@ -244,7 +252,8 @@ func TestCellsEqualResults(t *testing.T) {
 			want := "not measured"
 			switch {
 			case plain && fenced && r.Stats["updates_lost_plain"] > 0 && r.Stats["updates_lost_fenced"] == 0:
-				want = fmt.Sprintf("%s lost without the fence, 0 with the fence; the fence refused %s", counted(r.Stats["updates_lost_plain"], "update"), counted(r.Stats["fence_refused"], "request"))
+				want = fmt.Sprintf("%s lost without the fence, 0 with the fence; the fence refused %s",
+					counted(r.Stats["updates_lost_plain"], "update"), counted(r.Stats["fence_refused"], "request"))
 			case fenced && r.Stats["updates_lost_fenced"] > 0:
 				want = "did not help"
 			case fenced:
@@ -300,7 +309,8 @@ func TestKeyboard(t *testing.T) {
 	p.press(kb.Escape)
 	p.until(`!/e=/.test(location.hash) && document.getElementById("tl-pin").hidden`)
 	// All buttons, fields and links that are shown are stops of the tabulator.
-	if bad := is[int](p, `[...document.querySelectorAll("#timeline button, #timeline select, #timeline input, a[href]")].filter(e => e.tabIndex < 0 || e.disabled).length`); bad > 0 {
+	if bad := is[int](p,
+		`[...document.querySelectorAll("#timeline button, #timeline select, #timeline input, a[href]")].filter(e => e.tabIndex < 0 || e.disabled).length`); bad > 0 {
 		t.Errorf("%d controls cannot be reached", bad)
 	}
 	for what, want := range map[string]string{"next": `/i=2/`, "all": `/v=0-/`} {
@@ -342,7 +352,8 @@ func TestLinksBothWays(t *testing.T) {
 func TestFragmentIsRestored(t *testing.T) {
 	p := open(t, "bulk", 1280, 800)
 	p.until(`document.getElementById("tl-main").dataset.ready === "1"`)
-	p.do(chromedp.SetValue(`[data-filter=client]`, "c3", chromedp.ByQuery), chromedp.Evaluate(`document.querySelector("[data-filter=client]").dispatchEvent(new Event("input"))`, nil))
+	p.do(chromedp.SetValue(`[data-filter=client]`, "c3", chromedp.ByQuery),
+		chromedp.Evaluate(`document.querySelector("[data-filter=client]").dispatchEvent(new Event("input"))`, nil))
 	p.press("n")
 	p.press("n")
 	p.do(chromedp.Focus("#tl-main", chromedp.ByQuery))
@@ -354,7 +365,8 @@ func TestFragmentIsRestored(t *testing.T) {
 	q.do(chromedp.Navigate("about:blank"), chromedp.Navigate(q.url+was))
 	q.until(`document.getElementById("tl-main").dataset.ready === "1"`)
 	q.press("x") // nothing
-	q.do(chromedp.Evaluate(`document.querySelector("[data-do=left]").click(), document.querySelector("[data-do=right]").click()`, nil))
+	q.do(chromedp.Evaluate(`document.querySelector("[data-do=left]").click(), document.querySelector("[data-do=right]").click()`,
+		nil))
 	if got := q.view(); got[1]-got[0] < 0.99*(want[1]-want[0]) || got[1]-got[0] > 1.01*(want[1]-want[0]) {
 		t.Errorf("restored %v, want %v", got, want)
 	}
@@ -378,7 +390,9 @@ func TestPointer(t *testing.T) {
 	if after := p.view(); after[0] <= before[0] {
 		t.Errorf("dragged to the left: %v after %v", after, before)
 	}
-	p.do(chromedp.Evaluate(`(() => { const m = document.getElementById("tl-main"), r = m.getBoundingClientRect(); m.focus(); m.dispatchEvent(new WheelEvent("wheel", {deltaY: 300, clientX: r.left + 600, clientY: r.top + 60, cancelable: true})); document.querySelector("[data-do=all]").click(); m.dispatchEvent(new PointerEvent("pointermove", {clientX: r.left + 600, clientY: r.top + 60})); })()`, nil))
+	p.do(
+		chromedp.Evaluate(
+			`(() => { const m = document.getElementById("tl-main"), r = m.getBoundingClientRect(); m.focus(); m.dispatchEvent(new WheelEvent("wheel", {deltaY: 300, clientX: r.left + 600, clientY: r.top + 60, cancelable: true})); document.querySelector("[data-do=all]").click(); m.dispatchEvent(new PointerEvent("pointermove", {clientX: r.left + 600, clientY: r.top + 60})); })()`, nil))
 	p.until(`!document.getElementById("tl-tip").hidden && /held/.test(document.getElementById("tl-tip").textContent)`)
 	p.quiet()
 }
@@ -414,10 +428,12 @@ func BenchmarkPage(b *testing.B) {
 			for b.Loop() {
 				ctx, cancel := chromedp.NewContext(browser)
 				var ready, zoom float64
-				err := chromedp.Run(ctx, chromedp.EmulateViewport(1280, 800), chromedp.Navigate("file://"+filepath.Join(os.Getenv("PAGES"), kind+".html")),
+				err := chromedp.Run(ctx, chromedp.EmulateViewport(1280, 800),
+					chromedp.Navigate("file://"+filepath.Join(os.Getenv("PAGES"), kind+".html")),
 					chromedp.Poll(`document.getElementById("tl-main").dataset.ready === "1"`, nil),
 					chromedp.Evaluate(`performance.now()`, &ready),
-					chromedp.Evaluate(`(async () => { const out = [], m = document.getElementById("tl-main"); document.querySelector("[data-do=all]").click(); for (let i = 0; i < 24; i++) { document.querySelector(i % 12 < 6 ? "[data-do=in]" : "[data-do=out]").click(); await new Promise(r => requestAnimationFrame(() => setTimeout(r, 0))); out.push(+m.dataset.ms); } out.sort((a, b) => a - b); return out[12]; })()`, &zoom, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+					chromedp.Evaluate(
+						`(async () => { const out = [], m = document.getElementById("tl-main"); document.querySelector("[data-do=all]").click(); for (let i = 0; i < 24; i++) { document.querySelector(i % 12 < 6 ? "[data-do=in]" : "[data-do=out]").click(); await new Promise(r => requestAnimationFrame(() => setTimeout(r, 0))); out.push(+m.dataset.ms); } out.sort((a, b) => a - b); return out[12]; })()`, &zoom, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 				cancel()
 				if err != nil {
 					b.Fatal(err)

@@ -44,7 +44,8 @@ func TestGitHub(t *testing.T) {
 	if err := yaml.Unmarshal(b, &w); err != nil {
 		t.Fatal(err)
 	}
-	if w.Jobs["work"].Needs != "start" || w.Jobs["finish"].Needs != "work" || w.Jobs["finish"].If != "always()" || len(w.Jobs["start"].Steps) == 0 {
+	if w.Jobs["work"].Needs != "start" || w.Jobs["finish"].Needs != "work" || w.Jobs["finish"].If != "always()" ||
+		len(w.Jobs["start"].Steps) == 0 {
 		t.Errorf("%+v", w.Jobs)
 	}
 }

@@ -1,5 +1,5 @@
-// Command certmagic is the lock of certmagic's FileStorage as an adapter of lockstorm: certmagic, the library by which Caddy gets its
-// certificates, holds it while it asks for one. Its lock files count as stale 10 s after they were written or refreshed:
+// Command certmagic is the lock of certmagic's FileStorage as an adapter of lockstorm: certmagic, the library by which Caddy gets
+// its certificates, holds it while it asks for one. Its lock files count as stale 10 s after they were written or refreshed:
 //
 //	lockstorm run --backend exec:cmd=adapters/go/launch --ttl 10s --time 60s --nemesis client-kill -- certmagic
 package main
@@ -29,8 +29,10 @@ type adapter struct{ storage *certmagic.FileStorage }
 func (a *adapter) About() lockstorm.Fields {
 	return lockstorm.Fields{
 		"name": "certmagic", "version": "1", "doc": "FileStorage of certmagic: lock files that the holder refreshes every 5 s",
-		"library": module + " " + lockstorm.Version(module), "topologies": []string{"local"}, "ends": "lease", "waits": true, "no_try": true, "renews": true,
-		"notes": "certmagic ignores --ttl, and treats a lock file as stale if it was not refreshed for 10 s. Run with --ttl 10s, because lockstorm derives the durations of its faults from --ttl. A waiting client checks the lock file every second.",
+		"library": module + " " + lockstorm.Version(module), "topologies": []string{"local"}, "ends": "lease", "waits": true,
+		"no_try": true, "renews": true,
+		"notes": "certmagic ignores --ttl, and treats a lock file as stale if it was not refreshed for 10 s. Run with --ttl 10s, " +
+			"because lockstorm derives the durations of its faults from --ttl. A waiting client checks the lock file every second.",
 	}
 }
 
@@ -48,7 +50,10 @@ func (a *adapter) Attempt(ctx context.Context, r lockstorm.Request) (lockstorm.H
 		return nil, nil, err
 	}
 	sent := max(asked, a.made(r.Lock))
-	return &hold{a.storage, r.Lock}, lockstorm.Fields{"sent": sent, "ttl_ns": stale.Nanoseconds(), "deadline": sent + stale.Nanoseconds()}, nil
+	return &hold{a.storage, r.Lock}, lockstorm.Fields{
+		"sent": sent, "ttl_ns": stale.Nanoseconds(),
+		"deadline": sent + stale.Nanoseconds(),
+	}, nil
 }
 
 // made is when the lock file was made, by what the library wrote into it. The wait for it may have been long.

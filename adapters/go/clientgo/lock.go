@@ -39,8 +39,9 @@ var _ resourcelock.Interface = (*record)(nil)
 
 var resource = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
 
-// Get reads the record. Candidates wait for as long as the bytes that it returns stay the same: the times in them are whole seconds, which every renewal changes
-// with the default of 2 s between two of them. Here they come more often, so the version is a part of the bytes.
+// Get reads the record. Candidates wait for as long as the bytes that it returns stay the same: the times in them are whole
+// seconds, which every renewal changes with the default of 2 s between two of them. Here they come more often, so the version is
+// a part of the bytes.
 func (r *record) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	got, err := r.client.Get(ctx, r.key)
 	if err != nil {
@@ -136,7 +137,8 @@ func (r *record) write(ctx context.Context, rec resourcelock.LeaderElectionRecor
 		return err
 	}
 	if !resp.Succeeded {
-		return apierrors.NewConflict(resource, r.key, errors.New("the write was refused, because the lock's record in etcd was changed after the client had read it"))
+		return apierrors.NewConflict(resource, r.key, errors.New("the write was refused, because the lock's record in etcd was "+
+			"changed after the client had read it"))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,6 +1,6 @@
-// Command clientgo is the leader election of client-go, by which the controllers of Kubernetes choose the one that works, as an adapter of
-// lockstorm. Its resource lock is ours: a key of etcd in place of a Lease of Kubernetes. The times have the proportions of the defaults (15 s, 10 s, 2 s);
-// LeaseDuration is the time to live, in whole seconds.
+// Command clientgo is the leader election of client-go, by which the controllers of Kubernetes choose the one that works, as an
+// adapter of lockstorm. Its resource lock is ours: a key of etcd in place of a Lease of Kubernetes. The times have the
+// proportions of the defaults (15 s, 10 s, 2 s); LeaseDuration is the time to live, in whole seconds.
 //
 //	lockstorm run --backend exec:cmd=adapters/go/launch --ttl 3s --time 20s --nemesis client-pause -- clientgo
 //	lockstorm run --backend exec:cmd=adapters/go/launch --ttl 3s --time 20s --nemesis client-pause -- clientgo keep
@@ -41,13 +41,19 @@ func (a *adapter) About() lockstorm.Fields {
 	}
 	return lockstorm.Fields{
 		"recovery_ns": recovery.Nanoseconds(),
-		"name":        "clientgo", "version": "1", "doc": "leader election of client-go (the Kubernetes client for Go), with a key in etcd as the resource lock (the record that names the leader)",
-		"library": module + " " + lockstorm.Version(module), "topologies": []string{"etcd-single", "etcd-three"}, "ends": "lease", "waits": true, "no_try": true,
-		"renews":   true,
-		"signals":  []lockstorm.Fields{{"kind": "context", "name": "the context of OnStartedLeading"}},
-		"keys":     []string{"lockstorm/{run}/{lock}"},
-		"notes":    "LeaseDuration is the time to live in whole seconds, RenewDeadline is 2/3 of LeaseDuration, and RetryPeriod is 2/15 of LeaseDuration.",
-		"versions": lockstorm.Fields{"client-go": lockstorm.Version(module), "etcd-client": lockstorm.Version("go.etcd.io/etcd/client/v3")},
+		"name":        "clientgo", "version": "1", "doc": "leader election of client-go (the Kubernetes client for Go), with a key " +
+			"in etcd as the resource lock (the record that names the leader)",
+		"library": module + " " + lockstorm.Version(module), "topologies": []string{"etcd-single", "etcd-three"}, "ends": "lease",
+		"waits": true, "no_try": true,
+		"renews":  true,
+		"signals": []lockstorm.Fields{{"kind": "context", "name": "the context of OnStartedLeading"}},
+		"keys":    []string{"lockstorm/{run}/{lock}"},
+		"notes": "LeaseDuration is the time to live in whole seconds, RenewDeadline is 2/3 of LeaseDuration, and RetryPeriod is " +
+			"2/15 of LeaseDuration.",
+		"versions": lockstorm.Fields{
+			"client-go":   lockstorm.Version(module),
+			"etcd-client": lockstorm.Version("go.etcd.io/etcd/client/v3"),
+		},
 	}
 }
 
@@ -68,7 +74,8 @@ func (a *adapter) Attempt(ctx context.Context, r lockstorm.Request) (lockstorm.H
 	h := &hold{record: rec, cancel: cancel, done: make(chan struct{})}
 	leading := make(chan context.Context, 1)
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock: rec, LeaseDuration: length, RenewDeadline: length * 2 / 3, RetryPeriod: length * 2 / 15, ReleaseOnCancel: !a.keep, Name: r.Lock,
+		Lock: rec, LeaseDuration: length, RenewDeadline: length * 2 / 3, RetryPeriod: length * 2 / 15, ReleaseOnCancel: !a.keep,
+		Name: r.Lock,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(ctx context.Context) { leading <- ctx },
 			OnStoppedLeading: func() {},
@@ -92,7 +99,8 @@ func (a *adapter) Attempt(ctx context.Context, r lockstorm.Request) (lockstorm.H
 	cancel()
 	<-h.done
 	if rec.uncertain() {
-		return nil, nil, errors.New("unknown outcome: the acquire was cancelled, but one of its requests to etcd may have acquired the lock")
+		return nil, nil, errors.New("unknown outcome: the acquire was cancelled, but one of its requests to etcd may have acquired " +
+			"the lock")
 	}
 	return nil, nil, fmt.Errorf("%w: %w", lockstorm.ErrBusy, ctx.Err())
 }

@@ -16,7 +16,8 @@ type adapter struct{ dir string }
 
 func (a *adapter) About() lockstorm.Fields {
 	return lockstorm.Fields{
-		"name": "flock", "version": "1", "doc": "flock(2) on a file, called from Go", "topologies": []string{"local"}, "ends": "process",
+		"name": "flock", "version": "1", "doc": "flock(2) on a file, called from Go", "topologies": []string{"local"},
+		"ends":  "process",
 		"calls": []string{"ask"},
 	}
 }

@@ -1,5 +1,5 @@
-// Package lockstorm is what adapters of lockstorm in Go share: the pipes, the clock, and a goroutine that makes the calls. It needs the
-// standard library alone. The protocol is docs/adapters.md.
+// Package lockstorm is what adapters of lockstorm in Go share: the pipes, the clock, and a goroutine that makes the calls. It
+// needs the standard library alone. The protocol is docs/adapters.md.
 package lockstorm
 
 import (
@@ -77,8 +77,8 @@ type Extender interface{ Extend() (Fields, error) }
 // Asker asks its library whether it still holds the lock.
 type Asker interface{ Held() (bool, error) }
 
-// Adapter is a lock. Its calls come from one goroutine, one after the other. The context of an attempt ends when its wait is to end; a try
-// has none that ends.
+// Adapter is a lock. Its calls come from one goroutine, one after the other. The context of an attempt ends when its wait is to
+// end; a try has none that ends.
 type Adapter interface {
 	About() Fields
 	Open(p *Program, r Request) error
@@ -131,7 +131,8 @@ func Serve(a Adapter) {
 func pipe(name string) *os.File {
 	fd, err := strconv.Atoi(os.Getenv(name))
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "the environment variable %s does not contain the number of a file descriptor: do not start this adapter by hand; lockstorm starts it (--backend exec:cmd=FILE)\n", name)
+		fmt.Fprintf(os.Stderr, "the environment variable %s does not contain the number of a file descriptor: do not start this "+
+			"adapter by hand; lockstorm starts it (--backend exec:cmd=FILE)\n", name)
 		os.Exit(1)
 	}
 	return os.NewFile(uintptr(fd), name)

@@ -1,11 +1,12 @@
-// Command pgadvisory is an advisory lock of PostgreSQL on a connection of pgx, by hand, as an adapter of lockstorm. Its connections lead through
-// PgBouncer in transaction mode, where each statement may come to another connection of the server:
+// Command pgadvisory is an advisory lock of PostgreSQL on a connection of pgx, by hand, as an adapter of lockstorm. Its
+// connections lead through PgBouncer in transaction mode, where each statement may come to another connection of the server:
 //
 //	lockstorm run --backend exec:cmd=adapters/go/launch --nemesis none -- pgadvisory session
 //	lockstorm run --backend exec:cmd=adapters/go/launch --nemesis none -- pgadvisory transaction
 //
-// With session the lock is of a session of the server (pg_try_advisory_lock), which is not the client's own. With transaction it is of a
-// transaction (pg_try_advisory_xact_lock), for which the client has the server's connection to itself: what PgBouncer's users can do.
+// With session the lock is of a session of the server (pg_try_advisory_lock), which is not the client's own. With transaction it
+// is of a transaction (pg_try_advisory_xact_lock), for which the client has the server's connection to itself: what PgBouncer's
+// users can do.
 package main
 
 import (
@@ -35,7 +36,8 @@ func (a *adapter) About() lockstorm.Fields {
 		doc = "pg_try_advisory_xact_lock in a transaction, through PgBouncer in transaction mode"
 	}
 	return lockstorm.Fields{
-		"name": "pgadvisory", "version": "1", "doc": doc, "topologies": []string{"postgres-pgbouncer", "postgres"}, "ends": "connection",
+		"name": "pgadvisory", "version": "1", "doc": doc, "topologies": []string{"postgres-pgbouncer", "postgres"},
+		"ends":    "connection",
 		"library": module + " " + lockstorm.Version(module), "versions": lockstorm.Fields{"pgx": lockstorm.Version(module)},
 	}
 }
@@ -45,8 +47,8 @@ func (a *adapter) Open(_ *lockstorm.Program, r lockstorm.Request) error {
 	return nil
 }
 
-// connect takes a connection that holds nothing, or opens one: a grant has its connection to itself, as one of a pool's. Through PgBouncer pgx needs
-// a mode without prepared statements.
+// connect takes a connection that holds nothing, or opens one: a grant has its connection to itself, as one of a pool's. Through
+// PgBouncer pgx needs a mode without prepared statements.
 func (a *adapter) connect(ctx context.Context) (*pgx.Conn, error) {
 	for len(a.idle) > 0 {
 		c := a.idle[len(a.idle)-1]
@@ -54,7 +56,8 @@ func (a *adapter) connect(ctx context.Context) (*pgx.Conn, error) {
 			return c, nil
 		}
 	}
-	cfg, err := pgx.ParseConfig(fmt.Sprintf("host=%s port=%d user=lockstorm dbname=postgres sslmode=disable", a.open.Nodes[0].Host, a.open.Nodes[0].Port))
+	cfg, err := pgx.ParseConfig(fmt.Sprintf("host=%s port=%d user=lockstorm dbname=postgres sslmode=disable", a.open.Nodes[0].Host,
+		a.open.Nodes[0].Port))
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,5 @@
-// Command rueidislock is the locker of github.com/redis/rueidis as an adapter of lockstorm. Built with more than one release of it:
+// Command rueidislock is the locker of github.com/redis/rueidis as an adapter of lockstorm. Built with more than one release of
+// it:
 //
 //	lockstorm run --backend exec:cmd=adapters/go/launch --nemesis client-pause -- rueidislock
 //	MODFILE=old.mod lockstorm run --backend exec:cmd=adapters/go/launch --nemesis client-pause -- rueidislock
@@ -82,7 +83,8 @@ func (a *adapter) Attempt(ctx context.Context, r lockstorm.Request) (lockstorm.H
 	granted()
 	switch {
 	case err != nil && a.spy.doubt():
-		return nil, nil, fmt.Errorf("the library returned the error %v, but one of its requests to Redis got no answer and may have acquired the lock", err)
+		return nil, nil, fmt.Errorf("the library returned the error %v, but one of its requests to Redis got no answer and may have "+
+			"acquired the lock", err)
 	case err != nil: // every request that could have set the key was refused, or there was none
 		return nil, nil, fmt.Errorf("%w: %w", lockstorm.ErrBusy, err)
 	}
@@ -138,7 +140,8 @@ type spy struct {
 func (s *spy) begin(attempt int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.attempt, s.sent, s.unheard, s.holding, s.releasing, s.last = attempt, 0, false, nil, false, errors.New("the library did not send the command that deletes the lock's key")
+	s.attempt, s.sent, s.unheard, s.holding, s.releasing, s.last = attempt, 0, false, nil, false,
+		errors.New("the library did not send the command that deletes the lock's key")
 }
 
 func (s *spy) doubt() bool {
@@ -227,7 +230,8 @@ func (s *spy) set(resp rueidis.RedisResult) {
 	s.unheard = s.unheard || err != nil && !said && !rueidis.IsRedisNil(err)
 }
 
-// before is called with a script on its way; whether it is one that extends or deletes the key of a hold. An extension is told of, and waits.
+// before is called with a script on its way; whether it is one that extends or deletes the key of a hold. An extension is told
+// of, and waits.
 func (s *spy) before() (n int64, mine bool) {
 	s.mu.Lock()
 	mine, releasing, attempt := s.holding != nil, s.releasing, s.attempt
@@ -250,7 +254,8 @@ func (s *spy) after(resp rueidis.RedisResult, twice bool, n, sent int64, word st
 	}
 	switch {
 	case err == nil && changed == 0 && twice:
-		err = errors.New("the lock's key does not belong to this client, but the library may have sent its script twice, and the script may have succeeded the first time")
+		err = errors.New("the lock's key does not belong to this client, but the library may have sent its script twice, and the " +
+			"script may have succeeded the first time")
 	case err == nil && changed == 0:
 		err = lockstorm.ErrNotHeld
 	}

@@ -59,8 +59,10 @@ func clock() func() int64 {
 // What is followed is seen however the bytes are cut, with its answer, past answers of every
 // kind and past pushes.
 func TestTrail(t *testing.T) {
-	requests := cmd("HELLO", "3") + cmd("SET", "k", "me", "NX") + cmd("GET", "other") + cmd("EVALSHA", "x", "1", "k", "me", "me") + cmd("PING") + cmd("SET", "k", "me")
-	answers := "%2\r\n$1\r\na\r\n:1\r\n$1\r\nb\r\n*2\r\n#t\r\n,1.5\r\n" + ">2\r\n$1\r\nx\r\n_\r\n" + "$-1\r\n" + "$5\r\nhe\r\no\r\n" + "|1\r\n+a\r\n+b\r\n:0\r\n" + "+PONG\r\n"
+	requests := cmd("HELLO", "3") + cmd("SET", "k", "me", "NX") + cmd("GET", "other") + cmd("EVALSHA", "x", "1", "k", "me",
+		"me") + cmd("PING") + cmd("SET", "k", "me")
+	answers := "%2\r\n$1\r\na\r\n:1\r\n$1\r\nb\r\n*2\r\n#t\r\n,1.5\r\n" + ">2\r\n$1\r\nx\r\n_\r\n" + "$-1\r\n" +
+		"$5\r\nhe\r\no\r\n" + "|1\r\n+a\r\n+b\r\n:0\r\n" + "+PONG\r\n"
 	for n := 1; n < 80; n++ {
 		tap := New(clock())
 		tr := tap.Follow("me")
@@ -69,7 +71,11 @@ func TestTrail(t *testing.T) {
 		if len(got) != 3 || tr.Blind() {
 			t.Fatalf("pieces of %d: %v, blind %v", n, got, tr.Blind())
 		}
-		want := []Send{{"redis-1", "SET", "k", 1, Reply{Kind: '_'}}, {"redis-1", "EVALSHA", "k", 2, Reply{':', "0"}}, {"redis-1", "SET", "k", 3, Reply{}}}
+		want := []Send{
+			{"redis-1", "SET", "k", 1, Reply{Kind: '_'}},
+			{"redis-1", "EVALSHA", "k", 2, Reply{':', "0"}},
+			{"redis-1", "SET", "k", 3, Reply{}},
+		}
 		for i := range want {
 			if got[i] != want[i] {
 				t.Errorf("pieces of %d: %+v, want %+v", n, got[i], want[i])

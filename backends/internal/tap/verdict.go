@@ -21,7 +21,10 @@ const (
 
 // notDone are the error answers by which a server says that it did not carry a command out,
 // whatever it was: it will not do so later.
-var notDone = []string{"READONLY ", "LOADING ", "MASTERDOWN ", "NOREPLICAS ", "OOM ", "NOSCRIPT ", "MOVED ", "ASK ", "CLUSTERDOWN ", "NOAUTH ", "WRONGPASS "}
+var notDone = []string{
+	"READONLY ", "LOADING ", "MASTERDOWN ", "NOREPLICAS ", "OOM ", "NOSCRIPT ", "MOVED ", "ASK ",
+	"CLUSTERDOWN ", "NOAUTH ", "WRONGPASS ",
+}
 
 // NotDone reports whether an error answer is one of these.
 func NotDone(text string) bool {

@@ -15,18 +15,23 @@ import (
 func assumptions(in question) checker.Result {
 	a := &audit{in: in}
 	for _, rules := range []func(){
-		a.breaches, a.damage, a.run, a.sequence, a.ends, a.parties, a.calls, a.events, a.afterInfo, a.grants, a.presented, a.renewals, a.faults, a.values, a.twoLogs, a.clock,
+		a.breaches, a.damage, a.run, a.sequence, a.ends, a.parties, a.calls, a.events, a.afterInfo, a.grants, a.presented, a.renewals,
+		a.faults, a.values, a.twoLogs, a.clock,
 	} {
 		rules()
 	}
-	r := checker.Result{Verdict: checker.Pass, Method: "search for contradictions and gaps in the events that the run recorded", Findings: append(a.findings, in.usedAfterRelease()...)}
+	r := checker.Result{
+		Verdict: checker.Pass, Method: "search for contradictions and gaps in the events that the run recorded",
+		Findings: append(a.findings, in.usedAfterRelease()...),
+	}
 	why := ""
 	why, r.Figures = a.stalls() // what the host did is told of every record: it may be why one is unsound
 	switch {
 	case len(a.findings) > 0:
 		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeUnsound, a.findings[0].Message
 	case in.End == nil:
-		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeNoEnd, "the history has no end event: the run was interrupted, or the last part of the history is missing"
+		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeNoEnd, "the history has no end event: the run was interrupted, or "+
+			"the last part of the history is missing"
 	default:
 		r.Reason = why
 	}
@@ -57,7 +62,8 @@ func (a *audit) damage() {
 		a.add("damaged", d.String(), nil)
 	}
 	if e := &a.in.Events[0]; e.F != history.FRun {
-		a.add("no-run", fmt.Sprintf("the first event of the history is %q, not \"run\": the beginning of the history is missing", e.F), e)
+		a.add("no-run", fmt.Sprintf("the first event of the history is %q, not \"run\": the beginning of the history is missing", e.F),
+			e)
 	}
 }
 
@@ -73,11 +79,13 @@ func (a *audit) sequence() {
 	for i := range a.in.Events {
 		e := &a.in.Events[i]
 		if e.Index != int64(i) {
-			a.add("index", fmt.Sprintf("event %d is at position %d of the history: lines of the history were removed, duplicated or moved", e.Index, i), e)
+			a.add("index", fmt.Sprintf("event %d is at position %d of the history: lines of the history were removed, duplicated or moved",
+				e.Index, i), e)
 			return // everything after it would be reported too
 		}
 		if e.Time < last {
-			a.add("time", fmt.Sprintf("the time of event %d is %s earlier than the time of the previous event: the history must be in order of time", e.Index, checker.Millis(last-e.Time)), e)
+			a.add("time", fmt.Sprintf("the time of event %d is %s earlier than the time of the previous event: the history must be in "+
+				"order of time", e.Index, checker.Millis(last-e.Time)), e)
 		}
 		last = e.Time
 		l := logs[e.Party]
@@ -86,12 +94,14 @@ func (a *audit) sequence() {
 			logs[e.Party] = l
 		}
 		if e.Seq != l.next {
-			a.add("seq", fmt.Sprintf("in the log of %s, an event has the sequence number %d instead of %d: events are missing or duplicated", e.Party, e.Seq, l.next), e)
+			a.add("seq", fmt.Sprintf("in the log of %s, an event has the sequence number %d instead of %d: events are missing or "+
+				"duplicated", e.Party, e.Seq, l.next), e)
 			return
 		}
 		l.next++
 		if l.ended {
-			a.add("after-end", fmt.Sprintf("in the log of %s, event %d comes after the end event, but the end event must be the last event", e.Party, e.Index), e)
+			a.add("after-end", fmt.Sprintf("in the log of %s, event %d comes after the end event, but the end event must be the "+
+				"last event", e.Party, e.Index), e)
 		}
 		l.ended = e.F == history.FEnd
 	}
@@ -104,7 +114,8 @@ func (a *audit) sequence() {
 			has = l.next
 		}
 		if has != n {
-			a.add("count", fmt.Sprintf("according to the end event of the history, the log of %s has %s, but the history contains %s of this log", party, checker.Count(n, "event"), checker.Count(has, "event")), nil)
+			a.add("count", fmt.Sprintf("according to the end event of the history, the log of %s has %s, but the history contains %s of "+
+				"this log", party, checker.Count(n, "event"), checker.Count(has, "event")), nil)
 		}
 	}
 }
@@ -112,13 +123,16 @@ func (a *audit) sequence() {
 // calls checks that every process is sequential and keeps to one party.
 func (a *audit) calls() {
 	for _, e := range a.in.Twice {
-		a.add("overlap", fmt.Sprintf("process %v starts an operation (event %d) before its previous operation has ended", e.Process, e.Index), e)
+		a.add("overlap", fmt.Sprintf("process %v starts an operation (event %d) before its previous operation has ended", e.Process,
+			e.Index), e)
 	}
 	for _, e := range a.in.Mixed {
-		a.add("grant", fmt.Sprintf("event %d uses the grant id %s, but this id already belongs to another acquire, lock or client: give each acquire a new id", e.Index, e.Grant), e)
+		a.add("grant", fmt.Sprintf("event %d uses the grant id %s, but this id already belongs to another acquire, lock or client: "+
+			"give each acquire a new id", e.Index, e.Grant), e)
 	}
 	for _, e := range a.in.Unpaired {
-		a.add("orphan", fmt.Sprintf("event %d ends an operation, but the history does not contain the event that starts this operation", e.Index), e)
+		a.add("orphan", fmt.Sprintf("event %d ends an operation, but the history does not contain the event that starts this operation",
+			e.Index), e)
 	}
 	party := map[int64]string{}
 	for _, c := range a.in.Calls {
@@ -131,7 +145,8 @@ func (a *audit) calls() {
 		}
 		p, known := party[e.Process.N]
 		if known && p != e.Party {
-			a.add("process", fmt.Sprintf("process number %v is used by both %s and %s, but must belong to only one of them", e.Process, p, e.Party), e)
+			a.add("process", fmt.Sprintf("process number %v is used by both %s and %s, but must belong to only one of them", e.Process, p,
+				e.Party), e)
 		}
 		if p != e.Party || !known {
 			party[e.Process.N] = e.Party
@@ -170,9 +185,11 @@ func (in question) usedAfterRelease() []checker.Finding {
 				continue
 			}
 			out = append(out, checker.Finding{
-				Rule: "used-after-release", Class: checker.NoClass, Cause: "the client, not the lock, made the error", CauseKind: checker.CauseNone, Events: []int64{u.Invoke.Index}, Grants: []string{g.ID},
+				Rule: "used-after-release", Class: checker.NoClass, Cause: "the client, not the lock, made the error",
+				CauseKind: checker.CauseNone, Events: []int64{u.Invoke.Index}, Grants: []string{g.ID},
 				From: u.Start(), To: u.Start(),
-				Message: fmt.Sprintf("%s used grant %s for a %s at %s, after the store had already answered the release of this grant", g.Client, g.ID, u.Invoke.F, checker.Seconds(u.Start())),
+				Message: fmt.Sprintf("%s used grant %s for a %s at %s, after the store had already answered the release of this grant",
+					g.Client, g.ID, u.Invoke.F, checker.Seconds(u.Start())),
 			})
 		}
 	}
@@ -187,7 +204,8 @@ func (a *audit) clock() {
 			continue
 		}
 		if max(step.Step, -step.Step) > a.in.Run.Tolerance {
-			a.add(checker.RuleClockStep, fmt.Sprintf("the host's wall clock jumped by %s at %s, so the store may have ended leases too early or too late", checker.Millis(step.Step), checker.Seconds(e.Time)), e)
+			a.add(checker.RuleClockStep, fmt.Sprintf("the host's wall clock jumped by %s at %s, so the store may have ended leases too "+
+				"early or too late", checker.Millis(step.Step), checker.Seconds(e.Time)), e)
 		}
 	}
 }

@@ -18,7 +18,10 @@ func TestRequestsAreFoundAsByLooking(t *testing.T) {
 	}
 	pick := func(of ...string) string { return of[rnd.IntN(len(of))] }
 	request := func(at int64, what history.Type) history.Event {
-		e := history.Event{Time: at, Type: what, F: pick(history.FRead, history.FWrite), Register: pick("a", "b"), Token: opt(), Grant: "g"}
+		e := history.Event{
+			Time: at, Type: what, F: pick(history.FRead, history.FWrite), Register: pick("a", "b"), Token: opt(),
+			Grant: "g",
+		}
 		e.Value.Base, e.Value.New = opt(), opt()
 		return e
 	}
@@ -32,7 +35,8 @@ func TestRequestsAreFoundAsByLooking(t *testing.T) {
 		log[len(log)-1].next = 0
 		first := min(1, len(log)-1)
 		invoke := request(int64(rnd.IntN(60)), history.Invoke)
-		back := request(invoke.Time+int64(rnd.IntN(30)), history.Type(pick(string(history.OK), string(history.Fail), string(history.Info))))
+		back := request(invoke.Time+int64(rnd.IntN(30)),
+			history.Type(pick(string(history.OK), string(history.Fail), string(history.Info))))
 		back.Error = pick("", history.ErrNotSent, history.ErrStaleToken, history.ErrTimeout)
 		c := &history.Call{Invoke: &invoke, Return: &back}
 		var same []*history.Event

@@ -20,17 +20,22 @@ func (a *audit) run() {
 		field, value string
 		valid        []string
 	}{
-		{"ends", run.Ends, []string{history.EndsNever, history.EndsLease, history.EndsProcess, history.EndsSession, history.EndsConnection}},
+		{"ends", run.Ends, []string{
+			history.EndsNever, history.EndsLease, history.EndsProcess, history.EndsSession,
+			history.EndsConnection,
+		}},
 		{"fail_on", run.FailOn, []string{"", history.FailOnDefect}},
 		{"discipline", run.Discipline, []string{history.Obey, history.Trusting, history.Told}},
 		{"fencing", run.Fencing, []string{history.FencingBoth, history.FencingOn, history.FencingOff}},
 	} {
 		if !slices.Contains(w.valid, w.value) {
-			a.add("run", fmt.Sprintf("the field %s of the run event has the unknown value %q: choose one of %v", w.field, w.value, w.valid), nil)
+			a.add("run", fmt.Sprintf("the field %s of the run event has the unknown value %q: choose one of %v", w.field, w.value,
+				w.valid), nil)
 		}
 	}
 	if kind := run.Model.Kind; !run.Model.Known() {
-		a.add("model", fmt.Sprintf("the run event has the unknown lock model %q: choose a kind of lock from docs/semantics.md (section Models)", kind), nil)
+		a.add("model", fmt.Sprintf("the run event has the unknown lock model %q: choose a kind of lock from docs/semantics.md "+
+			"(section Models)", kind), nil)
 	}
 	least := int64(1)
 	if a.in.Leased() {
@@ -48,7 +53,8 @@ func (a *audit) run() {
 		{"liveness bound", run.LivenessBound, least, longest},
 	} {
 		if n.value < n.lo || n.value > n.hi {
-			a.add("run", fmt.Sprintf("the %s in the run event is %s, but must be between %s and %s", n.field, checker.Millis(n.value), checker.Millis(n.lo), checker.Millis(n.hi)), nil)
+			a.add("run", fmt.Sprintf("the %s in the run event is %s, but must be between %s and %s", n.field, checker.Millis(n.value),
+				checker.Millis(n.lo), checker.Millis(n.hi)), nil)
 		}
 	}
 	a.runs()
@@ -75,7 +81,8 @@ func (a *audit) runs() {
 		if err := e.Value.Into(&run); err != nil {
 			a.add("run", fmt.Sprintf("the run event in the log of %s (event %d) cannot be read: %v", e.Party, e.Index, err), e)
 		} else if !reflect.DeepEqual(first, judged(run)) {
-			a.add("runs-differ", fmt.Sprintf("the run event in the log of %s (event %d) differs from the run event of the first log: do not mix the logs of different runs", e.Party, e.Index), e)
+			a.add("runs-differ", fmt.Sprintf("the run event in the log of %s (event %d) differs from the run event of the first log: do "+
+				"not mix the logs of different runs", e.Party, e.Index), e)
 		}
 	}
 	if len(told) == 1 && told[history.PartyController] {
@@ -83,7 +90,8 @@ func (a *audit) runs() {
 	}
 	for _, p := range parties {
 		if !told[p] {
-			a.add("no-run", fmt.Sprintf("the log of %s does not contain the event f:run, which says to which run a log belongs, so the log may belong to another run", p), nil)
+			a.add("no-run", fmt.Sprintf("the log of %s does not contain the event f:run, which says to which run a log belongs, so the "+
+				"log may belong to another run", p), nil)
 		}
 	}
 }
@@ -106,14 +114,16 @@ func (a *audit) ends() {
 		}
 		*n++
 		if last := a.in.End != nil && i == len(a.in.Events)-1; last && (e.F != history.FEnd || e.Party != history.PartyController) {
-			a.add("after-end", fmt.Sprintf("event %d comes after the end event of the history, but the end event must be the last event", e.Index), e)
+			a.add("after-end", fmt.Sprintf("event %d comes after the end event of the history, but the end event must be the last event",
+				e.Index), e)
 		}
 		if e.F != history.FEnd {
 			continue
 		}
 		var end history.End
 		if err := e.Value.Into(&end); err != nil || end.Events != *n {
-			a.add("end", fmt.Sprintf("the end event in the log of %s counts %d events, but the log has %d events", e.Party, end.Events, *n), e)
+			a.add("end", fmt.Sprintf("the end event in the log of %s counts %d events, but the log has %d events", e.Party, end.Events,
+				*n), e)
 		}
 	}
 	if a.in.End == nil {
@@ -121,7 +131,8 @@ func (a *audit) ends() {
 	}
 	for party := range count {
 		if _, counted := a.in.End.Parties[party]; !counted && party != history.PartyController {
-			a.add("uncounted", fmt.Sprintf("the end event of the history does not list the log of %s, although the history contains events of this log", party), nil)
+			a.add("uncounted", fmt.Sprintf("the end event of the history does not list the log of %s, although the history contains "+
+				"events of this log", party), nil)
 		}
 	}
 }

@@ -61,7 +61,8 @@ func (a *audit) twoLogs() {
 	for _, r := range log[1:] {
 		if k := (unsent{r.Grant, kindOf(r.Event)}); !r.sent && !said[k] {
 			said[k] = true
-			a.add("two-logs", fmt.Sprintf("the register logged a %[1]s under grant %[2]s (event %[3]d), but no client sent this %[1]s", r.F, r.Grant, r.Index), r.Event)
+			a.add("two-logs", fmt.Sprintf("the register logged a %[1]s under grant %[2]s (event %[3]d), but no client sent this %[1]s",
+				r.F, r.Grant, r.Index), r.Event)
 		}
 	}
 }
@@ -100,7 +101,8 @@ func (a *audit) answered(c *history.Call, said []*history.Event) {
 			return
 		}
 	}
-	a.add("two-logs", fmt.Sprintf("according to event %d, a client got the answer %s to a %s under grant %s, but the log of the register has no such answer", c.Return.Index, want, c.Invoke.F, c.Invoke.Grant), c.Return)
+	a.add("two-logs", fmt.Sprintf("according to event %d, a client got the answer %s to a %s under grant %s, but the log of the "+
+		"register has no such answer", c.Return.Index, want, c.Invoke.F, c.Invoke.Grant), c.Return)
 }
 
 // sent checks that a request that never left did not arrive.
@@ -110,7 +112,8 @@ func (a *audit) sent(c *history.Call, said []*history.Event) {
 	}
 	for _, e := range said {
 		if sameRequest(c, e) && e.Time >= c.Start() && e.Time <= c.Return.Time {
-			a.add("two-logs", fmt.Sprintf("according to event %[1]d, the client did not send a %[2]s under grant %[3]s, but the register logged this %[2]s", c.Return.Index, e.F, e.Grant), c.Return)
+			a.add("two-logs", fmt.Sprintf("according to event %[1]d, the client did not send a %[2]s under grant %[3]s, but the "+
+				"register logged this %[2]s", c.Return.Index, e.F, e.Grant), c.Return)
 		}
 	}
 }

@@ -18,7 +18,8 @@ func coverage(in question) checker.Result {
 	}
 	if len(in.Run.RequestedFaults) == 0 {
 		if asked := slices.DeleteFunc(slices.Clone(in.Run.Nemesis), func(n string) bool { return n == "none" }); len(asked) > 0 {
-			return checker.Undecided(checker.CodeNotHit, fmt.Sprintf("the run requested faults (%s), but the record does not show whether a fault took effect", strings.Join(asked, ", ")))
+			return checker.Undecided(checker.CodeNotHit, fmt.Sprintf("the run requested faults (%s), but the record does not show "+
+				"whether a fault took effect", strings.Join(asked, ", ")))
 		}
 		return checker.Result{Verdict: checker.Pass, Reason: "no faults were requested"}
 	}
@@ -60,10 +61,12 @@ func coverage(in question) checker.Result {
 			missing = append(missing, q.Spec+": "+missed(effective, short))
 		} else {
 			notes = append(notes, leftOut(q)...)
-			notes = append(notes, fmt.Sprintf("%s: %s; clients made %s while faults were active", q.Spec, hitOf(hits, effective)+doings(ofClients), checker.Count(attempts, "lock attempt")))
+			notes = append(notes, fmt.Sprintf("%s: %s; clients made %s while faults were active", q.Spec,
+				hitOf(hits, effective)+doings(ofClients), checker.Count(attempts, "lock attempt")))
 		}
 	}
-	r := checker.Result{Verdict: checker.Pass, Method: "comparison of the time of each fault with the times at which clients waited for, held and released locks", Reason: strings.Join(notes, "; ")}
+	r := checker.Result{Verdict: checker.Pass, Method: "comparison of the time of each fault with the times at which clients " +
+		"waited for, held and released locks", Reason: strings.Join(notes, "; ")}
 	r.Figures = checker.Figures{"faults_on_holder": onHolder}
 	if !slices.ContainsFunc(in.Run.RequestedFaults, func(q history.RequestedFault) bool { return q.Skipped == "" }) {
 		missing = append(missing, "every requested fault was skipped: "+strings.Join(notes, "; "))
@@ -82,7 +85,10 @@ func (in question) grantedFrom(work int64) bool {
 			span.To = min(span.To, at)
 		}
 	}
-	return slices.ContainsFunc(in.Grants, func(g *history.Grant) bool { return g.Granted() && g.From() >= span.From && g.From() < span.To })
+	return slices.ContainsFunc(in.Grants, func(g *history.Grant) bool {
+		return g.Granted() && g.From() >= span.From &&
+			g.From() < span.To
+	})
 }
 
 // missed says that no fault that took effect hit an active client.
@@ -138,7 +144,8 @@ func leftOut(q history.RequestedFault) []string {
 	var out []string
 	for why, names := range byReason {
 		slices.Sort(names)
-		out = append(out, fmt.Sprintf("the fault %s, which injects other faults at random, cannot inject %s in this run: %s", q.Spec, strings.Join(names, ", "), why))
+		out = append(out, fmt.Sprintf("the fault %s, which injects other faults at random, cannot inject %s in this run: %s", q.Spec,
+			strings.Join(names, ", "), why))
 	}
 	slices.Sort(out)
 	return out
@@ -168,13 +175,19 @@ func (in question) busySpans() map[string][]workSpan {
 			continue
 		}
 		end := in.CallEnd(g.Acquire)
-		spans[g.Client] = append(spans[g.Client], workSpan{Interval: history.Interval{From: g.Acquire.Start(), To: end + 1}, doing: waits})
+		spans[g.Client] = append(spans[g.Client], workSpan{
+			Interval: history.Interval{From: g.Acquire.Start(), To: end + 1},
+			doing:    waits,
+		})
 		if h := in.Hold(g); !h.Empty() {
 			spans[g.Client] = append(spans[g.Client], workSpan{Interval: h, doing: holds})
 		}
 		for _, rel := range g.Releases {
 			end := in.CallEnd(rel)
-			spans[g.Client] = append(spans[g.Client], workSpan{Interval: history.Interval{From: rel.Start(), To: end + 1}, doing: releases})
+			spans[g.Client] = append(spans[g.Client], workSpan{
+				Interval: history.Interval{From: rel.Start(), To: end + 1},
+				doing:    releases,
+			})
 		}
 	}
 	return spans

@@ -52,14 +52,16 @@ func (in question) data(register string) checker.Result {
 	if !played.Logged {
 		return in.unlogged(register, played.Updates, findings)
 	}
-	r := in.Conclude("replay of the register's log (the log of the data store), and comparison with the answers that the clients got", findings, len(findings))
+	r := in.Conclude("replay of the register's log (the log of the data store), and comparison with the answers that the "+
+		"clients got", findings, len(findings))
 	r.Figures = figures(register, played.Updates)
 	r.Figures["updates_brought_back_"+register] = int64(played.BroughtBack)
 	answer, why := in.linearizableData(register)
 	switch {
 	case r.Verdict == checker.Pass && answer == checker.Fail:
 		// The two views contradict each other: suspect the record, not the lock.
-		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeContradiction, "the register's log shows no damage, but no order of operations explains the answers that the clients got: the record may be wrong"
+		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeContradiction, "the register's log shows no damage, but no order "+
+			"of operations explains the answers that the clients got: the record may be wrong"
 	case r.Verdict == checker.Pass && answer == checker.Unknown:
 		r.Reason = "this verdict relies only on the register's log, because the answers that the clients got allow no verdict: " + why
 	case r.Verdict == checker.Fail && answer == checker.Pass:

@@ -22,7 +22,10 @@ type lossReason struct {
 
 // suspect is a loss for which no lock can be blamed.
 func suspect(reason checker.Reason, text string) lossReason {
-	return lossReason{rule: "lost-update", class: checker.NoClass, reason: reason, cause: checker.Cause{Kind: checker.CauseRecord, Text: text}}
+	return lossReason{rule: "lost-update", class: checker.NoClass, reason: reason, cause: checker.Cause{
+		Kind: checker.CauseRecord,
+		Text: text,
+	}}
 }
 
 // explainLoss gives a lost update the class of the overlap of its grants. Without an
@@ -31,11 +34,13 @@ func suspect(reason checker.Reason, text string) lossReason {
 func (in question) explainLoss(e *history.Event, overwritten []*history.Event) lossReason {
 	g := in.ByID[e.Grant]
 	if g == nil || !g.Granted() {
-		return suspect(checker.ReasonNotGranted, "the record may be wrong: data was written under grant "+e.Grant+", but no client got this grant")
+		return suspect(checker.ReasonNotGranted, "the record may be wrong: data was written under grant "+e.Grant+
+			", but no client got this grant")
 	}
 	for _, w := range append([]*history.Event{e}, overwritten...) {
 		if in.wroteAfterRelease(w) {
-			return suspect(checker.ReasonUsedAfterRelease, fmt.Sprintf("the client of grant %s wrote although the store had already acknowledged the release of this grant: the client is at fault, not the lock", w.Grant))
+			return suspect(checker.ReasonUsedAfterRelease, fmt.Sprintf("the client of grant %s wrote although the store had already "+
+				"acknowledged the release of this grant: the client is at fault, not the lock", w.Grant))
 		}
 	}
 	if in.Run.OwnFence {
@@ -64,15 +69,23 @@ func (in question) explainLoss(e *history.Event, overwritten []*history.Event) l
 		}
 	}
 	if worst != nil {
-		return lossReason{"lost-update", worstClass, worstReason, in.OverlapCause(*worst, worstClass), []string{worst.First.ID, worst.Second.ID}}
+		return lossReason{
+			"lost-update", worstClass, worstReason, in.OverlapCause(*worst, worstClass),
+			[]string{worst.First.ID, worst.Second.ID},
+		}
 	}
 	if latest := in.latest(append([]*history.Event{e}, overwritten...)); latest != nil {
-		return lossReason{"late-write", checker.Inherent, checker.ReasonAppliedLate, in.lateWriteCause(in.ByID[latest.Grant], latest), nil}
+		return lossReason{
+			"late-write", checker.Inherent, checker.ReasonAppliedLate, in.lateWriteCause(in.ByID[latest.Grant], latest),
+			nil,
+		}
 	}
 	if together {
-		return suspect(checker.ReasonTogether, "the workload, not the lock, may be wrong: two clients damaged data under grants that the rules of this lock allow at the same time")
+		return suspect(checker.ReasonTogether, "the workload, not the lock, may be wrong: two clients damaged data under grants that "+
+			"the rules of this lock allow at the same time")
 	}
-	return suspect(checker.ReasonNoOverlap, "the record may be wrong: data was damaged, although the two grants of this finding were never held at the same time")
+	return suspect(checker.ReasonNoOverlap, "the record may be wrong: data was damaged, although the two grants of this finding "+
+		"were never held at the same time")
 }
 
 // latest is the write that was applied longest after its own hold, of those that were: it is the one worth
@@ -96,7 +109,8 @@ func (in question) latest(writes []*history.Event) (latest *history.Event) {
 func (in question) wroteAfterRelease(w *history.Event) bool {
 	g := in.ByID[w.Grant]
 	return g != nil && in.WentOn()[g] && slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
-		return u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Invoke.Value.New == w.Value.New && beliefs.AfterRelease(g, u)
+		return u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Invoke.Value.New == w.Value.New &&
+			beliefs.AfterRelease(g, u)
 	})
 }
 
@@ -110,7 +124,10 @@ func (in question) lateWriteCause(g *history.Grant, w *history.Event) checker.Ca
 		}
 	}
 	over := in.Hold(g).To
-	return in.LateCause(causes.Lateness{Grant: g, From: from, Until: w.Time, Begun: max(over, from+1), Due: history.Some(over), OnItsWay: true})
+	return in.LateCause(causes.Lateness{
+		Grant: g, From: from, Until: w.Time, Begun: max(over, from+1), Due: history.Some(over),
+		OnItsWay: true,
+	})
 }
 
 // appliedLate reports whether a write was invoked inside its own hold and applied after

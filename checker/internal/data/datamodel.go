@@ -51,7 +51,8 @@ func (v *view) judge() (checker.Verdict, string) {
 		return checker.Fail, ""
 	}
 	if len(v.sections) > lin.MaxOps {
-		return checker.Unknown, fmt.Sprintf("the clients wrote the same value more than once, so lockstorm's own checker cannot decide, and %d critical sections are too many for the second checker, Porcupine", len(v.sections))
+		return checker.Unknown, fmt.Sprintf("the clients wrote the same value more than once, so lockstorm's own checker cannot "+
+			"decide, and %d critical sections are too many for the second checker, Porcupine", len(v.sections))
 	}
 	switch v.search(v.start, v.sections) {
 	case lin.Illegal:

@@ -15,13 +15,17 @@ func (in question) explained(s facts.Shown) (f checker.Finding, wrong bool) {
 	e := s.Event
 	switch s.What {
 	case facts.ShowsMismatch:
-		return plainly("log-mismatch", s, fmt.Sprintf("the register returned the value %d to a read under grant %s, but according to the register's log the value was %d", e.Value.Base.V, e.Grant, s.Value)), true
+		return plainly("log-mismatch", s, fmt.Sprintf("the register returned the value %d to a read under grant %s, but according to "+
+			"the register's log the value was %d", e.Value.Base.V, e.Grant, s.Value)), true
 	case facts.ShowsNoToken:
-		return plainly("no-token", s, fmt.Sprintf("the fenced register accepted a %s (grant %s) that had no fencing token: the fence does not work", e.F, e.Grant)), true
+		return plainly("no-token", s, fmt.Sprintf("the fenced register accepted a %s (grant %s) that had no fencing token: the fence "+
+			"does not work", e.F, e.Grant)), true
 	case facts.ShowsStale:
-		return plainly("stale-accepted", s, fmt.Sprintf("the fenced register accepted a %s under grant %s with token %d, although it had already accepted the higher token %d: the fence does not work", e.F, e.Grant, e.Token.V, s.Value)), true
+		return plainly("stale-accepted", s, fmt.Sprintf("the fenced register accepted a %s under grant %s with token %d, although it "+
+			"had already accepted the higher token %d: the fence does not work", e.F, e.Grant, e.Token.V, s.Value)), true
 	case facts.ShowsEqual:
-		return plainly("equal-token", s, fmt.Sprintf("the fenced register accepted token %d from grant %s and also from grant %s: the fence cannot distinguish the two grants", s.Value, s.Holder, e.Grant)), true
+		return plainly("equal-token", s, fmt.Sprintf("the fenced register accepted token %d from grant %s and also from grant %s: "+
+			"the fence cannot distinguish the two grants", s.Value, s.Holder, e.Grant)), true
 	case facts.ShowsSplit:
 		return in.split(s)
 	case facts.ShowsLoss:
@@ -33,7 +37,10 @@ func (in question) explained(s facts.Shown) (f checker.Finding, wrong bool) {
 // plainly is a finding that needs no explanation: not one of its own, at least.
 func plainly(rule string, s facts.Shown, message string) checker.Finding {
 	e := s.Event
-	f := checker.Finding{Rule: rule, Class: checker.NoClass, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Gating: true, Message: message, Events: []int64{e.Index}, From: e.Time, To: e.Time, Grants: []string{e.Grant}}
+	f := checker.Finding{
+		Rule: rule, Class: checker.NoClass, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Gating: true,
+		Message: message, Events: []int64{e.Index}, From: e.Time, To: e.Time, Grants: []string{e.Grant},
+	}
 	for _, o := range s.Others {
 		f.Events = append(f.Events, o.Index)
 		f.From = min(f.From, o.Time)
@@ -52,7 +59,8 @@ func (in question) split(s facts.Shown) (f checker.Finding, wrong bool) {
 	if why.reason == checker.ReasonTogether {
 		return f, false
 	}
-	f = plainly("split-section", s, fmt.Sprintf("the critical section of %s (grant %s) was not atomic: other writes (%s) came between the first read and the %s of this section at %s",
+	f = plainly("split-section", s, fmt.Sprintf("the critical section of %s (grant %s) was not atomic: other writes (%s) came "+
+		"between the first read and the %s of this section at %s",
 		e.Client, e.Grant, grantsOf(s.Others), e.F, checker.Seconds(e.Time)))
 	why.explain(&f)
 	return f, true
@@ -62,7 +70,8 @@ func (in question) split(s facts.Shown) (f checker.Finding, wrong bool) {
 func (in question) lostUpdate(s facts.Shown) checker.Finding {
 	e, unseen := s.Event, len(s.Others)
 	why := in.explainLoss(e, s.Others)
-	f := plainly(why.rule, s, fmt.Sprintf("the write of %s (grant %s, value %d -> %d) at %s overwrote %d acknowledged %s of %s that this client had never seen",
+	f := plainly(why.rule, s, fmt.Sprintf("the write of %s (grant %s, value %d -> %d) at %s overwrote %d acknowledged %s of %s "+
+		"that this client had never seen",
 		e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, checker.Seconds(e.Time), unseen, updates(unseen), grantsOf(s.Others)))
 	f.Cost(s.Loss())
 	f.Message += broughtBack(unseen, int(f.Lost))
@@ -85,7 +94,8 @@ func (in question) replacedUnseen(s facts.Shown) checker.Finding {
 	f := checker.Finding{
 		Rule: "lost-update", Class: why.class, Reason: why.reason, Gating: true, Events: []int64{w.Index, e.Index},
 		Grants: []string{w.Grant, e.Grant}, From: w.Time, To: e.Time,
-		Message: fmt.Sprintf("two acknowledged writes (grants %s and %s) both replaced the value %d, so one of the two updates was lost", w.Grant, e.Grant, e.Value.Base.V),
+		Message: fmt.Sprintf("two acknowledged writes (grants %s and %s) both replaced the value %d, so one of the two updates "+
+			"was lost", w.Grant, e.Grant, e.Value.Base.V),
 	}
 	f.Cost(s.Loss())
 	f.Because(why.cause)

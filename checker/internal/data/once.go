@@ -29,7 +29,8 @@ func once(in question) checker.Result {
 		figures["periods"] = periods[len(periods)-1] - periods[0] + 1
 	}
 	for i, p := range periods {
-		if done := slices.DeleteFunc(slices.Clone(jobs[p]), func(c *history.Call) bool { return c.Outcome() != history.OK }); len(done) > 1 {
+		if done := slices.DeleteFunc(slices.Clone(jobs[p]), func(c *history.Call) bool { return c.Outcome() != history.OK }); len(
+			done) > 1 {
 			figures["jobs_twice"]++
 			findings = append(findings, doneTwice(p, done))
 		}
@@ -40,7 +41,8 @@ func once(in question) checker.Result {
 	r := in.Conclude("count of the jobs that clients did in each period", findings, int(figures["jobs_twice"]))
 	r.Figures = figures
 	if r.Verdict == checker.Pass {
-		r.Reason = fmt.Sprintf("the run had %d periods; periods in which no client did the job: %d", figures["periods"], figures["jobs_missed"])
+		r.Reason = fmt.Sprintf("the run had %d periods; periods in which no client did the job: %d", figures["periods"],
+			figures["jobs_missed"])
 	}
 	return r
 }
@@ -50,7 +52,8 @@ func (in question) jobs() map[int64][]*history.Call {
 	out := map[int64][]*history.Call{}
 	for _, c := range in.Calls {
 		var job jobDone
-		if c.Invoke.F != history.FWork || c.Outcome() == history.Fail || len(c.Invoke.Value.JSON) == 0 || c.Invoke.Value.Into(&job) != nil || job.Period == nil {
+		if c.Invoke.F != history.FWork || c.Outcome() == history.Fail || len(c.Invoke.Value.JSON) == 0 ||
+			c.Invoke.Value.Into(&job) != nil || job.Period == nil {
 			continue
 		}
 		out[*job.Period] = append(out[*job.Period], c)
@@ -60,7 +63,10 @@ func (in question) jobs() map[int64][]*history.Call {
 
 func doneTwice(period int64, done []*history.Call) checker.Finding {
 	slices.SortFunc(done, func(a, b *history.Call) int { return cmp.Compare(a.Start(), b.Start()) })
-	f := checker.Finding{Rule: "done-twice", Class: checker.NoClass, Gating: true, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, From: done[0].Start(), To: done[len(done)-1].End()}
+	f := checker.Finding{
+		Rule: "done-twice", Class: checker.NoClass, Gating: true, Cause: checker.NoCause.Text,
+		CauseKind: checker.CauseNone, From: done[0].Start(), To: done[len(done)-1].End(),
+	}
 	who := ""
 	for i, c := range done {
 		f.Events = append(f.Events, c.Invoke.Index)

@@ -23,7 +23,8 @@ func stock(in question) checker.Result {
 	for _, lock := range in.Locks {
 		findings = append(findings, in.stockIsOff(lock)...)
 	}
-	r := in.Conclude("replay of the ledger (a count of the changes), and comparison of the stock with the sum of the acknowledged changes", findings, len(findings))
+	r := in.Conclude("replay of the ledger (a count of the changes), and comparison of the stock with the sum of the acknowledged "+
+		"changes", findings, len(findings))
 	r.Figures, r.Proof = checker.Figures{"ledger_updates": ledger.Figures["updates_acked"]}, ledger.Proof
 	for _, what := range []string{"lost", "lost_max", "overwritten", "brought_back"} {
 		if n, counted := ledger.Figures["updates_"+what+"_"+regLedger]; counted {
@@ -37,8 +38,8 @@ func stock(in question) checker.Result {
 	return r
 }
 
-// stockIsOff compares the last look at the stock, after everything, with what was acknowledged. Where it is off because changes were lost, the
-// findings are these losses: each has the class of the grants that met there.
+// stockIsOff compares the last look at the stock, after everything, with what was acknowledged. Where it is off because changes
+// were lost, the findings are these losses: each has the class of the grants that met there.
 func (in question) stockIsOff(lock string) []checker.Finding {
 	sum, last := in.Run.Registers[regStock], (*history.Call)(nil)
 	var writes []*history.Call
@@ -77,15 +78,17 @@ func (in question) stockIsOff(lock string) []checker.Finding {
 			return lost
 		}
 		return []checker.Finding{{
-			Rule: "stock-off", Class: checker.NoClass, Gating: true, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Events: []int64{last.Return.Index}, Grants: []string{last.Invoke.Grant},
-			Message: fmt.Sprintf("%s read a final stock of %d, but the initial stock plus the acknowledged changes is %d", last.Invoke.Client, seen, sum), From: last.Start(), To: last.End(),
+			Rule: "stock-off", Class: checker.NoClass, Gating: true, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone,
+			Events: []int64{last.Return.Index}, Grants: []string{last.Invoke.Grant},
+			Message: fmt.Sprintf("%s read a final stock of %d, but the initial stock plus the acknowledged changes is %d",
+				last.Invoke.Client, seen, sum), From: last.Start(), To: last.End(),
 		}}
 	}
 	return nil
 }
 
-// lostPieces are the lost changes for which a stock is off. There are none where the register's log shows something else that is wrong, or
-// nothing that explains it.
+// lostPieces are the lost changes for which a stock is off. There are none where the register's log shows something else that is
+// wrong, or nothing that explains it.
 func (in question) lostPieces(lock string) (all []checker.Finding) {
 	for _, s := range in.Replayed(regStock).Shown {
 		switch {

@@ -22,12 +22,15 @@ func (in question) unlogged(register string, updates facts.Updates, findings []c
 			class, reason = checker.Defect, checker.ReasonOwnFence
 		}
 		findings = append(findings, checker.Finding{
-			Rule: "lost-update", Class: class, Reason: reason, Gating: true, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Events: []int64{}, Lost: int64(updates.Lost),
+			Rule: "lost-update", Class: class, Reason: reason, Gating: true, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone,
+			Events: []int64{}, Lost: int64(updates.Lost),
 			Doubtful: in.AnyCutOff(),
-			Message:  fmt.Sprintf("the clients' reads of %s do not show all acknowledged writes: no order of the clients' critical sections explains these reads", register),
+			Message: fmt.Sprintf("the clients' reads of %s do not show all acknowledged writes: no order of the clients' critical "+
+				"sections explains these reads", register),
 		})
 	}
-	r := in.Conclude("the data was judged only by the answers that the clients got, because the data store keeps no log", findings, len(findings))
+	r := in.Conclude("the data was judged only by the answers that the clients got, because the data store keeps no log", findings,
+		len(findings))
 	r.Figures = figures(register, updates)
 	r.Proof = checker.NewProof(checker.DataProof{Clients: answer})
 	if r.Verdict == checker.Pass && answer == checker.Unknown {

@@ -14,7 +14,8 @@ import (
 func randomCall(d *rand.Rand, index int64, e history.Event) *history.Call {
 	begin := 1 + d.Int64N(100)
 	invoke := e
-	invoke.Index, invoke.Time, invoke.Type, invoke.Client, invoke.Grant = 2*index, begin, history.Invoke, fmt.Sprintf("c%d", index), fmt.Sprintf("c%d-1", index)
+	invoke.Index, invoke.Time, invoke.Type, invoke.Client, invoke.Grant = 2*index, begin, history.Invoke, fmt.Sprintf("c%d", index),
+		fmt.Sprintf("c%d-1", index)
 	c := &history.Call{Invoke: &invoke}
 	outcome := []history.Type{history.OK, history.OK, history.OK, history.Fail, history.Info}[d.IntN(5)]
 	if outcome == history.Info && d.IntN(2) == 0 {
@@ -50,7 +51,8 @@ func TestOnceAgainstBruteForce(t *testing.T) {
 		var periods []int64
 		for i := range 1 + d.Int64N(5) {
 			periods = append(periods, d.Int64N(3))
-			in.Calls = append(in.Calls, randomCall(d, i, history.Event{F: history.FWork, Value: history.ValueOf(jobDone{Period: &periods[i]})}))
+			in.Calls = append(in.Calls, randomCall(d, i,
+				history.Event{F: history.FWork, Value: history.ValueOf(jobDone{Period: &periods[i]})}))
 		}
 		always, ever := true, false
 		worlds(in.Calls, func(done func(int) bool) {
@@ -89,17 +91,26 @@ func TestStockAgainstBruteForce(t *testing.T) {
 		var writes, all []*history.Call
 		for i := range d.Int64N(5) {
 			base := d.Int64N(3)
-			w := randomCall(d, i, history.Event{F: history.FWrite, Register: regStock, Value: history.Value{Base: history.Some(base), New: history.Some(base + 1 - 2*d.Int64N(2))}})
+			w := randomCall(d, i, history.Event{F: history.FWrite, Register: regStock, Value: history.Value{
+				Base: history.Some(base),
+				New:  history.Some(base + 1 - 2*d.Int64N(2)),
+			}})
 			writes, all = append(writes, w), append(all, w)
 		}
 		seen := history.Some(first - 2 + d.Int64N(5))
 		begin := 1 + d.Int64N(130)
 		look := &history.Call{
 			Invoke: &history.Event{Index: 100, Time: begin, Type: history.Invoke, F: history.FRead, Register: regStock, Client: "c9"},
-			Return: &history.Event{Index: 101, Time: begin + d.Int64N(5), Type: history.OK, F: history.FRead, Register: regStock, Client: "c9", Value: history.Value{Base: seen}},
+			Return: &history.Event{
+				Index: 101, Time: begin + d.Int64N(5), Type: history.OK, F: history.FRead, Register: regStock,
+				Client: "c9", Value: history.Value{Base: seen},
+			},
 		}
 		g := &history.Grant{ID: "g", Lock: "L", Uses: append(all, look)}
-		in := of(facts.Of(&history.Record{Run: history.Run{Registers: map[string]int64{regStock: first}}, Locks: []string{"L"}, ByLock: map[string][]*history.Grant{"L": {g}}}))
+		in := of(facts.Of(&history.Record{
+			Run: history.Run{Registers: map[string]int64{regStock: first}}, Locks: []string{"L"},
+			ByLock: map[string][]*history.Grant{"L": {g}},
+		}))
 		possible, clear := map[int64]bool{}, true
 		worlds(writes, func(done func(int) bool) {
 			sums := map[int64]bool{first: true}

@@ -25,7 +25,8 @@ func MutualExclusion() checker.Check {
 // LossNotice is the check [checker.LossNotice].
 func LossNotice() checker.Check {
 	return checker.Check{
-		Name: checker.LossNotice, Doc: "did each holder that lost the lock learn of the loss in time? (fails a run only if --require names this check)",
+		Name: checker.LossNotice, Doc: "did each holder that lost the lock learn of the loss in time? (fails a run only if --require " +
+			"names this check)",
 		Applies: func(in *checker.Input) (checker.Code, string) { return hasLeases(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return lossNotice(of(in)) },
 	}

@@ -27,7 +27,8 @@ func mutualExclusion(in question) checker.Result {
 	figures["violations"] = int64(len(all))
 	short := in.shortRenewals()
 	listed := short[:min(len(short), maxShort)]
-	r := in.Conclude("comparison of the times during which clients certainly believed that they held the lock", append(in.worstOverlaps(all, checker.MaxFindings-len(listed)), listed...), len(all)+len(short))
+	r := in.Conclude("comparison of the times during which clients certainly believed that they held the lock",
+		append(in.worstOverlaps(all, checker.MaxFindings-len(listed)), listed...), len(all)+len(short))
 	r.Figures = figures
 	return r
 }
@@ -83,8 +84,10 @@ func (in question) overlapFinding(o facts.Overlap, class checker.Class, reason c
 	}
 	f := in.asOverlap(o, class, reason)
 	f.Doubtful = class == checker.Inherent && c.Unasked() // no fault touched its client: the host did
-	f.Message = fmt.Sprintf("%s (grant %s) got lock %s at %s while %s (grant %s) was still using it; for %s both believed that they held the lock; %s",
-		second.Client, second.ID, first.Lock, checker.Seconds(o.Span.From), first.Client, first.ID, checker.Millis(o.Span.To-o.Span.From), why)
+	f.Message = fmt.Sprintf("%s (grant %s) got lock %s at %s while %s (grant %s) was still using it; for %s both believed that "+
+		"they held the lock; %s",
+		second.Client, second.ID, first.Lock, checker.Seconds(o.Span.From), first.Client, first.ID,
+		checker.Millis(o.Span.To-o.Span.From), why)
 	f.Events = events
 	f.Because(c)
 	f.Lead = in.Lead(&f, first, second)
@@ -99,7 +102,8 @@ func running(g *history.Grant, at int64) string {
 		return text
 	}
 	if rn.Return.Sent.Set {
-		text += fmt.Sprintf(" (renewal sent at %s, acknowledged at %s", checker.Seconds(rn.Return.Sent.V), checker.Seconds(rn.Return.Time))
+		text += fmt.Sprintf(" (renewal sent at %s, acknowledged at %s", checker.Seconds(rn.Return.Sent.V),
+			checker.Seconds(rn.Return.Time))
 	} else {
 		text += " (renewal acknowledged at " + checker.Seconds(rn.Return.Time)
 	}

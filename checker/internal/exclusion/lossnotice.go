@@ -23,7 +23,8 @@ import (
 // A client that does not obey has no use for the notice, and is judged all the same.
 func lossNotice(in question) checker.Result {
 	if in.Run.NoClock {
-		return checker.Undecided(checker.CodeNoClock, "the times that the lock reports cannot be trusted, so lockstorm cannot measure how late a client learned that it had lost the lock")
+		return checker.Undecided(checker.CodeNoClock, "the times that the lock reports cannot be trusted, so lockstorm cannot "+
+			"measure how late a client learned that it had lost the lock")
 	}
 	if in.Run.Discipline == history.Told && !in.Run.ByDeadline() {
 		return lossSignals(in)
@@ -47,13 +48,16 @@ func lossNotice(in question) checker.Result {
 			}
 		}
 	}
-	r := in.Conclude("comparison of two times for each lost grant: the time at which the holder learned of the loss (by a notice or by its deadline), and the time at which the next client got the lock", findings, len(findings))
+	r := in.Conclude("comparison of two times for each lost grant: the time at which the holder learned of the loss (by a notice "+
+		"or by its deadline), and the time at which the next client got the lock", findings, len(findings))
 	r.Figures = figures
 	if r.Verdict == checker.Pass {
 		r.Reason = "no client got a lock before the previous holder released the lock"
 		if lost > 0 {
-			r.Reason = fmt.Sprintf("in %s another client got the lock before the holder released it; every holder could know of the loss in time", checker.Count(lost, "case"))
-			if in.Run.Discipline == history.Told && !slices.ContainsFunc(in.Events, func(e history.Event) bool { return e.F == history.FAsked }) {
+			r.Reason = fmt.Sprintf("in %s another client got the lock before the holder released it; every holder could know of the "+
+				"loss in time", checker.Count(lost, "case"))
+			if in.Run.Discipline == history.Told && !slices.ContainsFunc(in.Events,
+				func(e history.Event) bool { return e.F == history.FAsked }) {
 				r.Reason += " by the deadline; its library's method was never asked after a loss, so nobody knows whether it says no"
 			}
 		}
@@ -102,8 +106,10 @@ func (in question) lateNotice(p succession, told int64, known bool) checker.Find
 		Rule: "late-notice", Class: checker.NoClass, Gating: true,
 		Grants: []string{p.first.ID, p.second.ID}, From: p.second.From(), To: told,
 		Events: in.HoldEvents(p.first, p.second),
-		Message: fmt.Sprintf("%s got lock %s (grant %s) at %s; the previous holder %s (grant %s) had no way to detect the loss for another %s",
-			p.second.Client, p.first.Lock, p.second.ID, checker.Seconds(p.second.From()), p.first.Client, p.first.ID, checker.Millis(told-p.second.From())),
+		Message: fmt.Sprintf("%s got lock %s (grant %s) at %s; the previous holder %s (grant %s) had no way to detect the loss for "+
+			"another %s",
+			p.second.Client, p.first.Lock, p.second.ID, checker.Seconds(p.second.From()), p.first.Client, p.first.ID,
+			checker.Millis(told-p.second.From())),
 	}
 	if c, freed := in.FreedBy(p.first, p.second.From()); freed {
 		f.Because(c)
@@ -142,18 +148,22 @@ func lossSignals(in question) checker.Result {
 			}
 		}
 	}
-	r := in.Conclude("comparison of two times for each expired lease: the end of the lease, and the first signal of the library that the lock is lost", findings, len(findings))
+	r := in.Conclude("comparison of two times for each expired lease: the end of the lease, and the first signal of the library "+
+		"that the lock is lost", findings, len(findings))
 	r.Figures = figures
 	maps.DeleteFunc(unseen, func(_ *history.Grant, is bool) bool { return !is })
 	switch {
 	case r.Verdict == checker.Pass && len(unseen) > 0:
-		return checker.Undecided(checker.CodeNoClock, fmt.Sprintf("%s lost the lock to another client, but the record does not show when the lease ran out, so nobody knows how late the holder was told", checker.Count(len(unseen), "holder")))
+		return checker.Undecided(checker.CodeNoClock, fmt.Sprintf("%s lost the lock to another client, but the record does not show "+
+			"when the lease ran out, so nobody knows how late the holder was told", checker.Count(len(unseen), "holder")))
 	case r.Verdict == checker.Pass && !timed:
-		return checker.Undecided(checker.CodeNoClock, "the record does not show when any lease runs out, so there is nothing to compare the signals with")
+		return checker.Undecided(checker.CodeNoClock, "the record does not show when any lease runs out, so there is nothing to "+
+			"compare the signals with")
 	case r.Verdict == checker.Pass:
 		r.Reason = "no lease ran out before the holder released the lock"
 		if lost > 0 {
-			r.Reason = fmt.Sprintf("%s expired before the holder released the lock; every holder was told of the loss in time", checker.Count(lost, "lease"))
+			r.Reason = fmt.Sprintf("%s expired before the holder released the lock; every holder was told of the loss in time",
+				checker.Count(lost, "lease"))
 		}
 	}
 	return r
@@ -167,13 +177,18 @@ func (in question) endOfLease(g *history.Grant) history.Opt {
 func (in question) lateSignal(g *history.Grant, late int64) checker.Finding {
 	end := in.endOfLease(g).V
 	f := checker.Finding{
-		Rule: "late-notice", Class: checker.NoClass, Gating: true, Grants: []string{g.ID}, From: end, To: end + late, Events: in.HoldEvents(g),
-		Message: fmt.Sprintf("the last confirmed lease of %s on lock %s (grant %s) ran out at %s, and the client's library %s", g.Client, g.Lock, g.ID, checker.Seconds(end), in.Signal(g)),
+		Rule: "late-notice", Class: checker.NoClass, Gating: true, Grants: []string{g.ID}, From: end, To: end + late,
+		Events: in.HoldEvents(g),
+		Message: fmt.Sprintf("the last confirmed lease of %s on lock %s (grant %s) ran out at %s, and the client's library %s",
+			g.Client, g.Lock, g.ID, checker.Seconds(end), in.Signal(g)),
 	}
 	if g.ToldLost() == history.Forever {
 		f.Rule = "no-notice"
 	}
-	f.Because(in.LateCause(causes.Lateness{Grant: g, From: in.InTime(g, end), Until: end + late, Begun: end, Due: history.Some(end)}))
+	f.Because(in.LateCause(causes.Lateness{
+		Grant: g, From: in.InTime(g, end), Until: end + late, Begun: end,
+		Due: history.Some(end),
+	}))
 	return f
 }
 

@@ -35,7 +35,9 @@ func (in question) worstOverlaps(all []facts.Overlap, most int) []checker.Findin
 		candidates[i] = c
 	}
 	slices.SortStableFunc(candidates, func(a, b candidate) int { return checker.Rank(a.best, b.best) })
-	longest := slices.MaxFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.Span.To-a.Span.From, b.Span.To-b.Span.From) })
+	longest := slices.MaxFunc(candidates, func(a, b candidate) int {
+		return cmp.Compare(a.Span.To-a.Span.From, b.Span.To-b.Span.From)
+	})
 	explained := func(c candidate) checker.Finding {
 		f := in.overlapFinding(c.Overlap, c.class, c.reason, c.why)
 		in.Settle(&f)
@@ -52,7 +54,8 @@ func (in question) worstOverlaps(all []facts.Overlap, most int) []checker.Findin
 		worst = worst[:min(len(worst), most)]
 	}
 	// The longest one is always listed: its length is a figure of the run.
-	if f := explained(longest); len(worst) > 1 && !slices.ContainsFunc(worst, func(w checker.Finding) bool { return w.To-w.From == f.To-f.From }) {
+	if f := explained(longest); len(worst) > 1 &&
+		!slices.ContainsFunc(worst, func(w checker.Finding) bool { return w.To-w.From == f.To-f.From }) {
 		worst[len(worst)-1] = f
 	}
 	return worst

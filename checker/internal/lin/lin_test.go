@@ -46,7 +46,10 @@ func TestModels(t *testing.T) {
 		{"not held by another", seq(Acquire, 0, NotHeld, 2, Renew, 0), yes, yes, yes},
 		{"may have ended", seq(Acquire, 0, May, 0, Acquire, 2), yes, yes, yes},
 	} {
-		for kind, want := range map[string]Answer{"": tc.exclusive, history.ModelReadWrite: tc.readWrite, history.ModelReentrant: tc.reentrant} {
+		for kind, want := range map[string]Answer{
+			"": tc.exclusive, history.ModelReadWrite: tc.readWrite,
+			history.ModelReentrant: tc.reentrant,
+		} {
 			if got := For(history.Model{Kind: kind}, grants).Judge(tc.ops, time.Minute); got != want {
 				t.Errorf("%s, %q: %v, want %v", tc.what, kind, got, want)
 			}
@@ -79,7 +82,10 @@ func TestTimeout(t *testing.T) {
 		e := For(history.Model{Kind: kind}, grants)
 		var ops []Op
 		for i := range 400 { // all at once, and no order of them is legal
-			ops = append(ops, Op{Kind: []Kind{Acquire, NotHeld}[i/2%2], Grant: i % 2 * 2, ID: fmt.Sprint(i), Call: int64(i % 7), Ret: 1000})
+			ops = append(ops, Op{
+				Kind: []Kind{Acquire, NotHeld}[i/2%2], Grant: i % 2 * 2, ID: fmt.Sprint(i), Call: int64(i % 7),
+				Ret: 1000,
+			})
 		}
 		if got := e.Judge(ops, time.Nanosecond); got == Legal {
 			t.Errorf("%q: %v", kind, got)

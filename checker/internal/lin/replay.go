@@ -9,7 +9,8 @@ import (
 
 // Contradiction is why a check has no verdict whose order of the operations is rejected by the replay.
 func Contradiction(err error) string {
-	return fmt.Sprintf("bug in lockstorm (not in the lock): lockstorm found an order of the operations, but its second test rejects this order: %v", err)
+	return fmt.Sprintf("bug in lockstorm (not in the lock): lockstorm found an order of the operations, but its second test "+
+		"rejects this order: %v", err)
 }
 
 // Replay carries out operations in the order that is claimed for them, on a lock of the model,
@@ -26,7 +27,8 @@ func Replay(m history.Model, grants []*history.Grant, ops []Op, order []int) err
 		}
 		op := &ops[i]
 		if done[i] = true; op.Ret < latest {
-			return fmt.Errorf("the order of operations is wrong: the %[1]s of %[2]s ended before another operation began, but is placed after that operation", kindNames[op.Kind], op.ID)
+			return fmt.Errorf("the order of operations is wrong: the %[1]s of %[2]s ended before another operation began, but is placed "+
+				"after that operation", kindNames[op.Kind], op.ID)
 		}
 		if latest = max(latest, op.Call); !l.step(op) {
 			return fmt.Errorf("a correct lock does not allow the %s of %s at its place in the order", kindNames[op.Kind], op.ID)

@@ -9,7 +9,14 @@ import (
 // Orders that are not one of the lock, or not one in time, are rejected.
 func TestReplayRejects(t *testing.T) {
 	ops := seq(Acquire, 0, Renew, 0, Release, 0, NotHeld, 0, Acquire, 2)
-	for _, order := range [][]int{{0, 1, 2, 3}, {0, 1, 1, 2, 3, 4}, {1, 0, 2, 3, 4}, {0, 1, 3, 2, 4}, {0, 1, 2, 4, 9}, {4, 0, 1, 2, 3}} {
+	for _, order := range [][]int{
+		{0, 1, 2, 3},
+		{0, 1, 1, 2, 3, 4},
+		{1, 0, 2, 3, 4},
+		{0, 1, 3, 2, 4},
+		{0, 1, 2, 4, 9},
+		{4, 0, 1, 2, 3},
+	} {
 		if Replay(history.Model{}, grants, ops, order) == nil {
 			t.Errorf("order %v is accepted", order)
 		}

@@ -22,7 +22,10 @@ func (in question) askersOf(lock string, span history.Interval) []*askers {
 		}
 		a := of[g.Mode]
 		if a == nil {
-			a = &askers{mode: g.Mode, asked: map[string]bool{}, back: map[string]bool{}, heard: map[string]bool{}, late: map[string]*lateAsker{}}
+			a = &askers{
+				mode: g.Mode, asked: map[string]bool{}, back: map[string]bool{}, heard: map[string]bool{},
+				late: map[string]*lateAsker{},
+			}
 			of[g.Mode] = a
 			out = append(out, a)
 		}
@@ -39,7 +42,8 @@ func (in question) askersOf(lock string, span history.Interval) []*askers {
 			continue
 		}
 		a.asked[g.Client] = true
-		inTime := g.Acquire.Start() <= span.From+(span.To-span.From)/2 && (g.Acquire.Start() >= span.From || g.Acquire.Outcome() != history.Info)
+		inTime := g.Acquire.Start() <= span.From+(span.To-span.From)/2 &&
+			(g.Acquire.Start() >= span.From || g.Acquire.Outcome() != history.Info)
 		a.heard[g.Client] = a.heard[g.Client] || inTime
 		if g.Granted() && g.From() >= span.From && g.From() <= span.To {
 			a.back[g.Client] = true

@@ -29,14 +29,17 @@ func liveness(in question) checker.Result {
 // final judges the final sections.
 func (in question) final(recoveries []checker.Recovery, figures checker.Figures) checker.Result {
 	if in.End == nil {
-		return checker.Undecided(checker.CodeNoEnd, "the run was interrupted before the recovery test (after all faults, each client acquires each lock once more)")
+		return checker.Undecided(checker.CodeNoEnd, "the run was interrupted before the recovery test (after all faults, each client "+
+			"acquires each lock once more)")
 	}
 	from, ok := in.Phases[history.PhaseFinal]
 	if !ok {
-		return checker.Undecided(checker.CodeNoFinal, "the history does not contain the recovery test (after all faults, each client acquires each lock once more)")
+		return checker.Undecided(checker.CodeNoFinal, "the history does not contain the recovery test (after all faults, each client "+
+			"acquires each lock once more)")
 	}
 	if healed := in.lastHeal(); healed > from {
-		return checker.Undecided(checker.CodeStillHurt, "a fault was still active when the recovery test (each client acquires each lock once more) began ("+checker.Seconds(from)+"), or the record does not show the end of a fault")
+		return checker.Undecided(checker.CodeStillHurt, "a fault was still active when the recovery test (each client acquires each "+
+			"lock once more) began ("+checker.Seconds(from)+"), or the record does not show the end of a fault")
 	}
 	if why, never := in.neverGranted(); never {
 		return checker.Undecided(checker.CodeNoGrant,
@@ -54,16 +57,19 @@ func (in question) final(recoveries []checker.Recovery, figures checker.Figures)
 		}
 		untried = cmp.Or(untried, why)
 	}
-	r := checker.Conclude("search for clients that did not get a lock in the recovery test (after all faults, each client acquires each lock once more)", findings, len(findings))
+	r := checker.Conclude("search for clients that did not get a lock in the recovery test (after all faults, each client "+
+		"acquires each lock once more)", findings, len(findings))
 	switch {
-	case r.Verdict == checker.Unknown && !slices.ContainsFunc(findings, func(f checker.Finding) bool { return f.Rule != ruleStarved }):
+	case r.Verdict == checker.Unknown && !slices.ContainsFunc(findings,
+		func(f checker.Finding) bool { return f.Rule != ruleStarved }):
 		r.Code, r.Reason = checker.CodeStarved, "some clients never got the lock, although other clients did: "+findings[0].Message
 	case r.Verdict == checker.Pass && untried != "":
 		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeUntried, untried
 	}
 	if r.Verdict == checker.Pass { // else the findings name who stands in the way
 		r.Findings = append(r.Findings, in.orphans(figures)...)
-		r.Reason = fmt.Sprintf("%s, every client acquired every lock within %s (limit: %s)", in.whenFinal(), checker.Seconds(in.slowest(from)), checker.Seconds(in.Run.LivenessBound))
+		r.Reason = fmt.Sprintf("%s, every client acquired every lock within %s (limit: %s)", in.whenFinal(),
+			checker.Seconds(in.slowest(from)), checker.Seconds(in.Run.LivenessBound))
 	}
 	if len(recoveries) > 0 {
 		r.Proof = checker.NewProof(recoveries)
@@ -149,7 +155,9 @@ func (in question) lastHeal() int64 {
 
 // comesBack looks for a lock that was not granted again in the time that recovery may take, and
 // says what nobody tried.
-func (in question) comesBack(lock string, span history.Interval, figures checker.Figures) (findings []checker.Finding, untried string) {
+func (in question) comesBack(lock string, span history.Interval, figures checker.Figures) (findings []checker.Finding,
+	untried string,
+) {
 	groups := in.askersOf(lock, span)
 	any, hardly := map[string]bool{}, ""
 	for _, a := range groups {
@@ -160,7 +168,8 @@ func (in question) comesBack(lock string, span history.Interval, figures checker
 			any[client] = true
 		}
 		if len(a.asked) == 0 {
-			untried = fmt.Sprintf(in.test()+", no client asked for lock %s in mode %q%s, although clients had used this mode before", lock, cmp.Or(a.mode, "exclusive"), hardly)
+			untried = fmt.Sprintf(in.test()+", no client asked for lock %s in mode %q%s, although clients had used this mode before", lock,
+				cmp.Or(a.mode, "exclusive"), hardly)
 		}
 		if f, bad := in.waitsInVain(lock, a, span, figures); bad {
 			findings = append(findings, f)
@@ -202,9 +211,11 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 	}
 	slices.Sort(stuck)
 	f := checker.Finding{
-		Rule: "no-recovery", Class: checker.NoClass, Gating: true, From: span.From, To: span.To, Events: []int64{}, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone,
+		Rule: "no-recovery", Class: checker.NoClass, Gating: true, From: span.From, To: span.To, Events: []int64{},
+		Cause: checker.NoCause.Text, CauseKind: checker.CauseNone,
 		Message: fmt.Sprintf("%s (%s), %d of %d live clients (%s) did not acquire lock %s within %s",
-			in.whenFinal(), checker.Seconds(span.From), len(stuck), len(in.living()), checker.Joined(stuck, nil), lock, checker.Millis(span.To-span.From)),
+			in.whenFinal(), checker.Seconds(span.From), len(stuck), len(in.living()), checker.Joined(stuck, nil), lock,
+			checker.Millis(span.To-span.From)),
 	}
 	if others := in.passedAround(lock, a, span.From); others {
 		f.Rule, f.Doubtful = ruleStarved, true
@@ -217,18 +228,21 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 			return deadlocked(f, pair), true
 		}
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("%s held the lock (grant %s) for nearly all of the time that the clients had for recovery, and released the lock too late or never", g.Client, g.ID)})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("%s held the lock (grant %s) for nearly all of the time "+
+			"that the clients had for recovery, and released the lock too late or never", g.Client, g.ID)})
 		return f, true
 	}
 	suspects := in.suspect(lock, &f)
 	if last := in.Events[len(in.Events)-1].Time; last < span.To {
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the record ends before the time limit for recovery has passed, so the record does not show whether the clients got the lock within this limit"})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the record ends before the time limit for recovery has passed, so " +
+			"the record does not show whether the clients got the lock within this limit"})
 		return f, true
 	}
 	if in.hostMade(suspects) {
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host was busy (tasks waited for a processor or a disk most of the time), so the answers of the store came too late"})
+		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host was busy (tasks waited for a processor or a disk most of " +
+			"the time), so the answers of the store came too late"})
 		return f, true
 	}
 	// A lock that cannot end by itself is not waited for in vain because of a hiccup.
@@ -236,13 +250,17 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 	again := slices.ContainsFunc(in.ByLock[lock], func(g *history.Grant) bool { return g.Granted() && g.From() >= span.From })
 	if !forGood && again && !slices.ContainsFunc(stuck, func(client string) bool { return a.heard[client] }) {
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the clients sent their requests either before the faults ended (a fault can lose such requests), or too late for an answer within the time limit, so the missing answers prove nothing"})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the clients sent their requests either before the faults ended (a " +
+			"fault can lose such requests), or too late for an answer within the time limit, so the missing answers prove nothing"})
 		return f, true
 	}
 	if f.Doubtful = !forGood && in.HeldUp(span, in.LongStalls()) > in.Run.LivenessBound/4; f.Doubtful {
-		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host stalled after the faults had ended, so the clients may have had too little time to get the lock"})
-	} else if f.Doubtful = !forGood && in.HeldUp(span, in.Starved()) > (span.To-span.From)/2 && in.silence(span) > (span.To-span.From)/2; f.Doubtful {
-		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host was busy (tasks waited for a processor or a disk most of the time), so the store may have had no processor time"})
+		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host stalled after the faults had ended, so the clients may " +
+			"have had too little time to get the lock"})
+	} else if f.Doubtful = !forGood && in.HeldUp(span, in.Starved()) > (span.To-span.From)/2 &&
+		in.silence(span) > (span.To-span.From)/2; f.Doubtful {
+		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host was busy (tasks waited for a processor or a disk most of " +
+			"the time), so the store may have had no processor time"})
 	}
 	return f, true
 }
@@ -251,8 +269,10 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 func deadlocked(f checker.Finding, pair []facts.NestedWait) checker.Finding {
 	a, b := pair[0], pair[1]
 	text := a.Says(true) + ", while " + b.Says(true)
-	f.Rule, f.Class, f.Grants, f.Events = ruleDeadlocked, checker.NoClass, []string{a.Wait.ID, b.Wait.ID}, []int64{a.Wait.Acquire.Invoke.Index, b.Wait.Acquire.Invoke.Index}
-	f.Message = fmt.Sprintf("deadlock: %s (since %s, still waiting at %s)", text, checker.Seconds(max(a.From, b.From)), checker.Seconds(f.To))
+	f.Rule, f.Class, f.Grants, f.Events = ruleDeadlocked, checker.NoClass, []string{a.Wait.ID, b.Wait.ID},
+		[]int64{a.Wait.Acquire.Invoke.Index, b.Wait.Acquire.Invoke.Index}
+	f.Message = fmt.Sprintf("deadlock: %s (since %s, still waiting at %s)", text, checker.Seconds(max(a.From, b.From)),
+		checker.Seconds(f.To))
 	f.Because(checker.Cause{Kind: checker.CauseNone, Text: text})
 	slices.Sort(f.Events)
 	return f
@@ -264,7 +284,8 @@ func (in question) silence(span history.Interval) (longest int64) {
 	for _, c := range in.Calls {
 		switch c.Invoke.F {
 		case history.FAcquire, history.FTryAcquire, history.FRenew, history.FRelease:
-			if at := c.End(); at > span.From && at < span.To && (c.Outcome() == history.OK || c.NotHeld() || c.Return.Error == history.ErrBusy) {
+			if at := c.End(); at > span.From && at < span.To && (c.Outcome() == history.OK || c.NotHeld() ||
+				c.Return.Error == history.ErrBusy) {
 				answers = append(answers, at)
 			}
 		}

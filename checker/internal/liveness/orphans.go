@@ -72,7 +72,8 @@ func (in question) orphanFinding(lock string, asker *history.Grant, who []keeper
 		names = append(names, fmt.Sprintf("%s (%s)", k.g.ID, in.abandoned(k.g)))
 	}
 	slices.Sort(f.Events)
-	f.Message = fmt.Sprintf("lock %s was unavailable for %s: %s requested the lock during all of this time, and no client believed that it held the lock; perhaps the store still kept the lock for grant %s",
+	f.Message = fmt.Sprintf("lock %s was unavailable for %s: %s requested the lock during all of this time, and no client "+
+		"believed that it held the lock; perhaps the store still kept the lock for grant %s",
 		lock, checker.Millis(span.To-span.From), asker.Client, orOthers(names))
 	f.Because(in.orphanCause(who[0].g))
 	return f
@@ -121,7 +122,9 @@ func (in question) freeSpans(lock string) []history.Interval {
 // waiting or by trying again and again, and was granted it at the end or later: in between
 // nobody could have it. While a fault hurt that client it could not have had it either. Of
 // several clients it is the one that says most, with those that may have stood in its way.
-func (in question) asked(byOK []*history.Grant, tries map[*history.Grant]int64, keepers []keeper, span history.Interval) (asker *history.Grant, who []keeper, best history.Interval) {
+func (in question) asked(byOK []*history.Grant, tries map[*history.Grant]int64, keepers []keeper,
+	span history.Interval,
+) (asker *history.Grant, who []keeper, best history.Interval) {
 	next := byOK[facts.AnsweredAt(byOK, span.To):]
 	next = next[:min(len(next), maxAskers)]
 	for _, h := range next {

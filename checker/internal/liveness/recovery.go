@@ -41,7 +41,8 @@ func (in question) recovery(figures checker.Figures) (out []checker.Recovery) {
 // another server has taken over.
 func healed(f *history.Injection) bool { return f.HealEnd != nil && !f.Gradual() }
 
-// atOnce is by when a server that a fail-over strikes answers nobody any more: the kill is recorded just before the signal is sent.
+// atOnce is by when a server that a fail-over strikes answers nobody any more: the kill is recorded just before the signal is
+// sent.
 const atOnce = int64(100e6)
 
 // before reports whether a grant was made by a server just before a fail-over ended it, and not by the one that took over.

@@ -26,7 +26,8 @@ func judgeLocks(in question, size int) checker.Result {
 	for _, lock := range in.Locks {
 		j.lock(lock)
 	}
-	r := in.Conclude("search for a legal order of the operations of each lock, under the rules of "+lin.Lock(in.Model)+"; a second checker (Porcupine) confirms each violation", j.findings, len(j.findings))
+	r := in.Conclude("search for a legal order of the operations of each lock, under the rules of "+lin.Lock(in.Model)+
+		"; a second checker (Porcupine) confirms each violation", j.findings, len(j.findings))
 	if len(j.findings) == MaxFindings {
 		r.Reason = fmt.Sprintf("only the first %d violations are listed", MaxFindings)
 	}
@@ -114,7 +115,8 @@ func (j *lockJudge) piece(lock string, us []unit) {
 			j.outOfTime(lock)
 			return
 		case lin.Legal:
-			j.giveUp(checker.CodeContradiction, fmt.Sprintf("lockstorm's checker found a violation of lock %s, but the second checker, Porcupine, does not confirm this violation", lock))
+			j.giveUp(checker.CodeContradiction, fmt.Sprintf("lockstorm's checker found a violation of lock %s, but the second checker, "+
+				"Porcupine, does not confirm this violation", lock))
 			return
 		}
 		j.findings = append(j.findings, j.finding(lock, core))
@@ -123,7 +125,8 @@ func (j *lockJudge) piece(lock string, us []unit) {
 }
 
 func (j *lockJudge) outOfTime(lock string) {
-	j.giveUp(checker.CodeTimeout, fmt.Sprintf("lock %s could not be judged, because the search for a legal order reached a limit (time: %v; operations: %d)", lock, j.in.Limit, lin.MaxOps))
+	j.giveUp(checker.CodeTimeout, fmt.Sprintf("lock %s could not be judged, because the search for a legal order reached a limit "+
+		"(time: %v; operations: %d)", lock, j.in.Limit, lin.MaxOps))
 }
 
 func (j *lockJudge) giveUp(code checker.Code, why string) {
@@ -137,7 +140,8 @@ func (j *lockJudge) giveUp(code checker.Code, why string) {
 func (j *lockJudge) finding(lock string, us []unit) checker.Finding {
 	core := grantsOfUnits(us)
 	slices.SortStableFunc(core, func(a, b *lockGrant) int { return cmp.Compare(a.from, b.from) })
-	rule, reason, text := "double-grant", checker.ReasonNotOver, "was granted again before the earlier grant was released or had expired"
+	rule, reason, text := "double-grant", checker.ReasonNotOver, "was granted again before the earlier grant was released or had "+
+		"expired"
 	lenient := func(kind lin.Kind) bool {
 		return j.search(us, func(op lin.Op) lin.Op {
 			if op.Kind == kind {
@@ -149,11 +153,13 @@ func (j *lockJudge) finding(lock string, us []unit) checker.Finding {
 	}
 	switch {
 	case lenient(lin.NotHeld):
-		rule, reason, text = "lost-lease", checker.ReasonGoneEarly, "was lost before its lease expired, although no client had released the lock"
+		rule, reason, text = "lost-lease", checker.ReasonGoneEarly, "was lost before its lease expired, although no client had "+
+			"released the lock"
 	case lenient(lin.Release):
 		rule, reason, text = "foreign-release", checker.ReasonNotOwner, "was released by a client that no longer held it"
 	case revived(core):
-		rule, reason, text = "revived-lease", checker.ReasonRenewedLate, "was renewed by a client after another client had been granted the lock"
+		rule, reason, text = "revived-lease", checker.ReasonRenewedLate, "was renewed by a client after another client had been "+
+			"granted the lock"
 	}
 	f := checker.Finding{Rule: rule, Class: checker.Defect, Reason: reason, Gating: !j.in.Run.OwnFence}
 	var parts []string
@@ -187,7 +193,10 @@ func (j *lockJudge) finding(lock string, us []unit) checker.Finding {
 func revived(core []*lockGrant) bool {
 	for _, lg := range core {
 		for _, rn := range lg.g.Renews {
-			if rn.Outcome() == history.OK && slices.ContainsFunc(core, func(o *lockGrant) bool { return o != lg && o.ok < rn.Start() && o.from > lg.ok }) {
+			if rn.Outcome() == history.OK && slices.ContainsFunc(core, func(o *lockGrant) bool {
+				return o != lg && o.ok < rn.Start() &&
+					o.from > lg.ok
+			}) {
 				return true
 			}
 		}
@@ -196,7 +205,8 @@ func revived(core []*lockGrant) bool {
 }
 
 func (j *lockJudge) describe(lg *lockGrant) string {
-	text := fmt.Sprintf("grant %s was requested at %s and granted no later than %s", lg.g.ID, checker.Seconds(lg.from), checker.Seconds(lg.ok))
+	text := fmt.Sprintf("grant %s was requested at %s and granted no later than %s", lg.g.ID, checker.Seconds(lg.from),
+		checker.Seconds(lg.ok))
 	if base, leased := j.in.ExpiryBase(lg.g); leased {
 		text += ", with a lease until " + checker.Seconds(base+j.in.Run.Tolerance)
 	}

@@ -25,7 +25,8 @@ func ownership(in question) checker.Result {
 	for _, r := range in.ForeignReleases() {
 		findings = append(findings, in.ownershipFinding(r))
 	}
-	return in.Conclude("search for releases that the store carried out although the client that sent the release did not hold the lock", in.Weigh(findings), len(findings))
+	return in.Conclude("search for releases that the store carried out although the client that sent the release did not hold "+
+		"the lock", in.Weigh(findings), len(findings))
 }
 
 // releasesOfNone are the releases that were carried out under no grant.
@@ -45,7 +46,8 @@ func (in question) releasesOfNone() []checker.Finding {
 			}
 			f := checker.Finding{
 				Rule: "release-of-none", Class: checker.Defect, Reason: checker.ReasonNotOwner, Gating: true,
-				Message: fmt.Sprintf("the store carried out the release of grant %s by %s at %s, although %s lock %s under this id: the release freed a lock that was not held under this id",
+				Message: fmt.Sprintf("the store carried out the release of grant %s by %s at %s, although %s lock %s under this id: the "+
+					"release freed a lock that was not held under this id",
 					g.ID, g.Client, checker.Seconds(rel.Start()), what, g.Lock),
 				Events: []int64{rel.Invoke.Index, rel.Return.Index}, Grants: []string{g.ID}, From: rel.Start(), To: rel.End(),
 			}
@@ -57,7 +59,8 @@ func (in question) releasesOfNone() []checker.Finding {
 	return out
 }
 
-// releasesOfUnknown are the releases that were carried out under a request of unknown outcome, and took the lock of a holder away.
+// releasesOfUnknown are the releases that were carried out under a request of unknown outcome, and took the lock of a holder
+// away.
 func (in question) releasesOfUnknown() []checker.Finding {
 	var out []checker.Finding
 	for _, g := range in.Grants {
@@ -65,16 +68,22 @@ func (in question) releasesOfUnknown() []checker.Finding {
 			continue
 		}
 		for _, rel := range g.Releases {
-			i := slices.IndexFunc(in.ByLock[g.Lock], func(h *history.Grant) bool { return rel.Outcome() == history.OK && in.RobbedByUnknown(h, g, rel) })
+			i := slices.IndexFunc(in.ByLock[g.Lock], func(h *history.Grant) bool {
+				return rel.Outcome() == history.OK &&
+					in.RobbedByUnknown(h, g, rel)
+			})
 			if i < 0 {
 				continue
 			}
 			h := in.ByLock[g.Lock][i]
 			f := checker.Finding{
 				Rule: "release-of-none", Class: checker.Defect, Reason: checker.ReasonNotOwner, Gating: true,
-				Message: fmt.Sprintf("the store carried out the release of grant %s by %s at %s; the outcome of its request is unknown, but %s held lock %s before that request (grant %s since %s), and was told afterwards that it does not: "+
-					"the release freed another client's lock, or the lock was granted twice", g.ID, g.Client, checker.Seconds(rel.Start()), h.Client, g.Lock, h.ID, checker.Seconds(h.From())),
-				Events: []int64{h.Acquire.Return.Index, g.Acquire.Invoke.Index, rel.Invoke.Index, rel.Return.Index}, Grants: []string{g.ID, h.ID}, From: rel.Start(), To: rel.End(),
+				Message: fmt.Sprintf("the store carried out the release of grant %s by %s at %s; the outcome of its request is unknown, "+
+					"but %s held lock %s before that request (grant %s since %s), and was told afterwards that it does not: "+
+					"the release freed another client's lock, or the lock was granted twice", g.ID, g.Client, checker.Seconds(rel.Start()),
+					h.Client, g.Lock, h.ID, checker.Seconds(h.From())),
+				Events: []int64{h.Acquire.Return.Index, g.Acquire.Invoke.Index, rel.Invoke.Index, rel.Return.Index},
+				Grants: []string{g.ID, h.ID}, From: rel.Start(), To: rel.End(),
 			}
 			f.Because(checker.NoCause)
 			f.Lead = in.Lead(&f, g, h)
@@ -97,7 +106,10 @@ func (in question) ownsAnother(g *history.Grant, rel *history.Call) bool {
 		case !h.Granted():
 			return h.Acquire.Outcome() != history.Fail
 		}
-		back := slices.ContainsFunc(h.Releases, func(c *history.Call) bool { return c.Outcome() == history.OK && c.End() < rel.Start() })
+		back := slices.ContainsFunc(h.Releases, func(c *history.Call) bool {
+			return c.Outcome() == history.OK &&
+				c.End() < rel.Start()
+		})
 		return !back && !in.Expired(h, rel.Start())
 	})
 }
@@ -108,7 +120,8 @@ func (in question) ownershipFinding(r facts.ForeignRelease) checker.Finding {
 	slices.Sort(events)
 	f := checker.Finding{
 		Rule: "foreign-release", Class: checker.Defect, Reason: checker.ReasonNotOwner, Gating: true,
-		Message: fmt.Sprintf("the store carried out the release of grant %s by %s at %s, but %[5]s held lock %[4]s (grant %[6]s since %[7]s): the release freed another client's lock",
+		Message: fmt.Sprintf("the store carried out the release of grant %s by %s at %s, but %[5]s held lock %[4]s (grant %[6]s "+
+			"since %[7]s): the release freed another client's lock",
 			g.ID, g.Client, checker.Seconds(rel.Start()), g.Lock, victim.Client, victim.ID, checker.Seconds(victim.From())),
 		Events: events, Grants: []string{g.ID, victim.ID}, From: max(rel.Start(), victim.From()), To: rel.End(),
 	}

@@ -14,7 +14,8 @@ func of(in *checker.Input) question { return question{causes.Of(in)} }
 // Check is the check [checker.FencingTokens].
 func Check() checker.Check {
 	return checker.Check{
-		Name: checker.FencingTokens, Doc: "do fencing tokens increase from grant to grant, and does the fence accept every valid token?",
+		Name: checker.FencingTokens, Doc: "do fencing tokens increase from grant to grant, and does the fence accept every " +
+			"valid token?",
 		Gates:   checker.WithFence,
 		Applies: checker.HasTokens,
 		Run:     func(in *checker.Input) checker.Result { return fencingTokens(of(in)) },

@@ -61,7 +61,8 @@ func (in question) refusedValid(figures checker.Figures) []checker.Finding {
 		figures["fence_refused_valid"]++
 		f := checker.Finding{
 			Rule: "refused-valid", Class: checker.Defect, Gating: true,
-			Message: fmt.Sprintf("the fence refused the %s of %s under grant %s (token %d) at %s, although this grant was the newest grant of lock %s",
+			Message: fmt.Sprintf("the fence refused the %s of %s under grant %s (token %d) at %s, although this grant was the newest "+
+				"grant of lock %s",
 				e.F, g.Client, g.ID, g.Token().V, checker.Seconds(e.Time), g.Lock),
 			Events: []int64{g.Acquire.Return.Index, e.Index}, Grants: []string{g.ID}, From: e.Time, To: e.Time,
 		}

@@ -20,7 +20,8 @@ func fencingTokens(in question) checker.Result {
 		findings = append(findings, in.tokenOrder(lock)...)
 	}
 	findings = append(findings, in.refusedValid(figures)...)
-	r := in.Conclude("search for fencing tokens that do not increase from grant to grant, and for valid tokens that the fence refused", in.Weigh(findings), len(findings))
+	r := in.Conclude("search for fencing tokens that do not increase from grant to grant, and for valid tokens that the fence "+
+		"refused", in.Weigh(findings), len(findings))
 	r.Figures = figures
 	return r
 }
@@ -43,10 +44,12 @@ func (in question) tokenOrder(lock string) []checker.Finding {
 		}
 		token, before := g.Token().V, in.newest(highest, g)
 		if twin := in.apart(seen[token], g); twin != nil {
-			out = append(out, in.tokenFinding("duplicate", twin, g, fmt.Sprintf("grant %s got token %d, although grant %s already had this token", g.ID, token, twin.ID)))
+			out = append(out, in.tokenFinding("duplicate", twin, g, fmt.Sprintf("grant %s got token %d, although grant %s already had "+
+				"this token", g.ID, token, twin.ID)))
 		} else if before != nil && before.Token().V > token {
 			out = append(out, in.tokenFinding("regress", before, g,
-				fmt.Sprintf("grant %s got token %d, although the earlier grant %s had got token %d: tokens must increase", g.ID, token, before.ID, before.Token().V)))
+				fmt.Sprintf("grant %s got token %d, although the earlier grant %s had got token %d: tokens must increase", g.ID, token,
+					before.ID, before.Token().V)))
 		}
 		if !slices.ContainsFunc(seen[token], func(h *history.Grant) bool { return alike(h, g) }) {
 			seen[token] = append(seen[token], g)

@@ -27,9 +27,11 @@ func bounded(in question) checker.Result {
 		figures.Raise("try_max_ns", took.To-took.From)
 		if took.To-took.From > bound+in.Run.Tolerance {
 			findings = append(findings, checker.Finding{
-				Rule: "late-try", Class: checker.NoClass, Gating: true, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Grants: []string{g.ID},
-				Message: fmt.Sprintf("%s tried to acquire lock %s at %s, but got no answer for %s (limit: %s)", g.Client, g.Lock, checker.Seconds(c.Start()), checker.Millis(end-c.Start()), checker.Millis(bound)),
-				Events:  []int64{c.Invoke.Index}, From: c.Start(), To: end,
+				Rule: "late-try", Class: checker.NoClass, Gating: true, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone,
+				Grants: []string{g.ID},
+				Message: fmt.Sprintf("%s tried to acquire lock %s at %s, but got no answer for %s (limit: %s)", g.Client, g.Lock,
+					checker.Seconds(c.Start()), checker.Millis(end-c.Start()), checker.Millis(bound)),
+				Events: []int64{c.Invoke.Index}, From: c.Start(), To: end,
 			})
 			f := &findings[len(findings)-1]
 			f.Because(in.CauseOf(g, end))
@@ -38,7 +40,8 @@ func bounded(in question) checker.Result {
 	r := in.Conclude("duration of each attempt to acquire the lock without waiting", findings, len(findings))
 	r.Figures = figures
 	if r.Verdict == checker.Pass {
-		r.Reason = fmt.Sprintf("no attempt to acquire the lock took longer than %s (limit: %s)", checker.Millis(figures["try_max_ns"]), checker.Millis(bound))
+		r.Reason = fmt.Sprintf("no attempt to acquire the lock took longer than %s (limit: %s)", checker.Millis(figures["try_max_ns"]),
+			checker.Millis(bound))
 	}
 	return r
 }

@@ -15,7 +15,8 @@ func of(in *checker.Input) question { return question{causes.Of(in)} }
 // Fairness is the check [checker.Fairness].
 func Fairness() checker.Check {
 	return checker.Check{
-		Name: checker.Fairness, Doc: "how often did a client get the lock before another client that had asked earlier? (fails a run only if --require names this check)",
+		Name: checker.Fairness, Doc: "how often did a client get the lock before another client that had asked earlier? (fails a run " +
+			"only if --require names this check)",
 		Applies: func(in *checker.Input) (checker.Code, string) { return waitsForGrants(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return fairness(of(in)) },
 	}
@@ -24,7 +25,8 @@ func Fairness() checker.Check {
 // Cost is the check [checker.Cost].
 func Cost() checker.Check {
 	return checker.Check{
-		Name: checker.Cost, Doc: "how many requests and notifications does one hand-off of the lock to the next client take? (never fails a run)",
+		Name: checker.Cost, Doc: "how many requests and notifications does one hand-off of the lock to the next client take? (never " +
+			"fails a run)",
 		Applies: func(in *checker.Input) (checker.Code, string) { return wasCounted(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return cost(of(in)) },
 	}
@@ -33,7 +35,8 @@ func Cost() checker.Check {
 // Deadlock is the check [checker.Deadlock].
 func Deadlock() checker.Check {
 	return checker.Check{
-		Name: checker.Deadlock, Doc: "how long did deadlocks (clients that wait for each other's locks) last? (this check never fails a run, but the check `liveness` fails if a deadlock never ends)",
+		Name: checker.Deadlock, Doc: "how long did deadlocks (clients that wait for each other's locks) last? (this check never " +
+			"fails a run, but the check `liveness` fails if a deadlock never ends)",
 		Applies: func(in *checker.Input) (checker.Code, string) { return takesTwo(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return deadlock(of(in)) },
 	}

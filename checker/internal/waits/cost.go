@@ -30,14 +30,16 @@ func cost(in question) checker.Result {
 		}
 	}
 	if handoffs == 0 {
-		return checker.Undecided(checker.CodeUntried, "the cost of a hand-off of the lock is unknown: no client got the lock while lockstorm counted the requests")
+		return checker.Undecided(checker.CodeUntried, "the cost of a hand-off of the lock is unknown: no client got the lock while "+
+			"lockstorm counted the requests")
 	}
 	r := checker.Conclude("count of the writes and reads of each client on its network connections during each acquire", nil, 0)
 	r.Figures = checker.Figures{
 		"handoffs": handoffs, "requests_per_100_handoffs": sum.Requests * 100 / handoffs,
 		"answers_per_100_handoffs": sum.Answers * 100 / handoffs, "notices_per_100_handoffs": unasked * 100 / handoffs,
 	}
-	r.Reason = fmt.Sprintf("each hand-off of the lock took %.1f requests and %.1f answers and notices (average of %s)", float64(sum.Requests)/float64(handoffs), float64(sum.Answers)/float64(handoffs), checker.Count(handoffs, "hand-off"))
+	r.Reason = fmt.Sprintf("each hand-off of the lock took %.1f requests and %.1f answers and notices (average of %s)",
+		float64(sum.Requests)/float64(handoffs), float64(sum.Answers)/float64(handoffs), checker.Count(handoffs, "hand-off"))
 	return r
 }
 
@@ -57,7 +59,8 @@ func (in question) working() (from, to int64) {
 func wasCounted(in question) (checker.Code, string) {
 	for _, g := range in.Grants {
 		var w history.Wire
-		if g.Acquire != nil && g.Acquire.Return != nil && len(g.Acquire.Return.Value.JSON) > 0 && g.Acquire.Return.Value.Into(&w) == nil {
+		if g.Acquire != nil && g.Acquire.Return != nil && len(g.Acquire.Return.Value.JSON) > 0 &&
+			g.Acquire.Return.Value.Into(&w) == nil {
 			return "", ""
 		}
 	}

@@ -65,7 +65,8 @@ func fairness(in question) checker.Result {
 		for _, q := range []int{50, 90, 99, 100} {
 			figures[fmt.Sprintf("wait_p%d_ns", q)] = checker.Percentile(lasted, q)
 		}
-		r.Reason = cmp.Or(r.Reason, overtakings(waits, total, worst)+fmt.Sprintf("; longest wait (the first wait of each client excluded): %s", checker.Millis(lasted[len(lasted)-1])))
+		r.Reason = cmp.Or(r.Reason, overtakings(waits, total, worst)+fmt.Sprintf("; longest wait (the first wait of each client "+
+			"excluded): %s", checker.Millis(lasted[len(lasted)-1])))
 	}
 	if other, _ := wasCounted(in); r.Verdict == checker.Pass && !in.Run.Fair && other != "" {
 		r.Quiet = true
@@ -99,11 +100,12 @@ func (in question) waiters(lock string) []waiter {
 	return out
 }
 
-// unserved are the waits for a lock that promises an order which the store ended without a grant. Nobody knows when their requests arrived: they
-// have their place late.
+// unserved are the waits for a lock that promises an order which the store ended without a grant. Nobody knows when their
+// requests arrived: they have their place late.
 func (in question) unserved(lock string) (out []waiter) {
 	for _, g := range in.ByLock[lock] {
-		if in.Run.Fair && g.Acquire != nil && g.Acquire.Outcome() == history.Fail && g.Acquire.Return.Error == history.ErrBusy && g.Mode != history.ModeShared && g.Acquire.Invoke.F == history.FAcquire {
+		if in.Run.Fair && g.Acquire != nil && g.Acquire.Outcome() == history.Fail && g.Acquire.Return.Error == history.ErrBusy &&
+			g.Mode != history.ModeShared && g.Acquire.Invoke.F == history.FAcquire {
 			w := waiter{Grant: g, end: in.CallEnd(g.Acquire)}
 			w.place = g.Acquire.Start() + slowMargin
 			for _, s := range disjoint(slices.Concat(in.slowness().still, in.Busy())) {
@@ -186,7 +188,8 @@ func (s slowness) place(queue []waiter) {
 // O(n log n).
 func overtakes(queue []waiter) []int64 {
 	n := len(queue)
-	rank, asked, placed := make([]int, n), order(queue, func(w waiter) int64 { return w.Acquire.Start() }), order(queue, func(w waiter) int64 { return w.place })
+	rank, asked, placed := make([]int, n), order(queue, func(w waiter) int64 { return w.Acquire.Start() }),
+		order(queue, func(w waiter) int64 { return w.place })
 	for r, i := range order(queue, func(w waiter) int64 { return w.From() }) {
 		rank[i] = r
 	}
@@ -252,8 +255,9 @@ func overtaken(w waiter, n int64) checker.Finding {
 	}
 	return checker.Finding{
 		Rule: "overtaken", Class: checker.NoClass, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Grants: []string{w.ID},
-		Message: fmt.Sprintf("%s waited for lock %s from %s %s; meanwhile clients that had asked later got the lock first (%s)", w.Client, w.Lock, checker.Seconds(w.Acquire.Start()), until, checker.Count(n, "grant")),
-		Events:  events, From: w.Acquire.Start(), To: w.end,
+		Message: fmt.Sprintf("%s waited for lock %s from %s %s; meanwhile clients that had asked later got the lock first (%s)",
+			w.Client, w.Lock, checker.Seconds(w.Acquire.Start()), until, checker.Count(n, "grant")),
+		Events: events, From: w.Acquire.Start(), To: w.end,
 	}
 }
 
@@ -272,5 +276,6 @@ func overtakings(waits, total, worst int64) string {
 	if total == 0 {
 		return checker.Count(waits, "wait") + ", none overtaken"
 	}
-	return fmt.Sprintf("%s; waiting clients were overtaken %s in total, and at most %s during one wait (overtaken: a client that asked later got the lock first)", checker.Count(waits, "wait"), checker.Count(total, "time"), checker.Count(worst, "time"))
+	return fmt.Sprintf("%s; waiting clients were overtaken %s in total, and at most %s during one wait (overtaken: a client that "+
+		"asked later got the lock first)", checker.Count(waits, "wait"), checker.Count(total, "time"), checker.Count(worst, "time"))
 }

@@ -18,12 +18,18 @@ func TestOvertakesAgainstBruteForce(t *testing.T) {
 		for range rnd.IntN(40) {
 			asked := rnd.Int64N(40) * fairMargin / 2
 			ok := asked + rnd.Int64N(20*fairMargin)
-			c := &history.Call{Invoke: &history.Event{Time: asked, F: history.FAcquire}, Return: &history.Event{Time: ok, Type: history.OK}}
+			c := &history.Call{
+				Invoke: &history.Event{Time: asked, F: history.FAcquire},
+				Return: &history.Event{Time: ok, Type: history.OK},
+			}
 			in.ByLock["L"] = append(in.ByLock["L"], &history.Grant{Lock: "L", Client: fmt.Sprint("c", rnd.IntN(5)), Acquire: c})
 		}
 		for range rnd.IntN(3) {
 			from := rnd.Int64N(20) * fairMargin
-			in.Unplanned = append(in.Unplanned, facts.Stall{Party: "c1", Interval: history.Interval{From: from, To: from + rnd.Int64N(fairMargin)}})
+			in.Unplanned = append(in.Unplanned, facts.Stall{
+				Party:    "c1",
+				Interval: history.Interval{From: from, To: from + rnd.Int64N(fairMargin)},
+			})
 		}
 		slices.SortFunc(in.Unplanned, func(a, b facts.Stall) int { return facts.ByFrom(a.Interval, b.Interval) })
 		queue := in.waiters("L")

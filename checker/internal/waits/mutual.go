@@ -45,15 +45,21 @@ func deadlock(in question) checker.Result {
 		}
 	}
 	slices.SortStableFunc(findings, func(a, b checker.Finding) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
-	r := checker.Result{Verdict: checker.Pass, Method: "search for pairs of clients that wait for each other's locks", Figures: figures}
+	r := checker.Result{
+		Verdict: checker.Pass, Method: "search for pairs of clients that wait for each other's locks",
+		Figures: figures,
+	}
 	r.Findings = findings[:min(len(findings), checker.MaxFindings)]
-	r.Reason = fmt.Sprintf("%s (two clients waited for each other's locks); the longest lasted %s; the store reported %s", checker.Count(figures["mutual_waits"], "mutual wait"), checker.Millis(figures["mutual_wait_max_ns"]), checker.Count(figures["deadlocks_reported"], "deadlock"))
+	r.Reason = fmt.Sprintf("%s (two clients waited for each other's locks); the longest lasted %s; the store reported %s",
+		checker.Count(figures["mutual_waits"], "mutual wait"), checker.Millis(figures["mutual_wait_max_ns"]),
+		checker.Count(figures["deadlocks_reported"], "deadlock"))
 	return r
 }
 
 func mutualWait(a, b facts.NestedWait, both history.Interval) checker.Finding {
 	return checker.Finding{
-		Rule: "mutual-wait", Class: checker.NoClass, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Grants: []string{a.Wait.ID, b.Wait.ID},
+		Rule: "mutual-wait", Class: checker.NoClass, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone,
+		Grants:  []string{a.Wait.ID, b.Wait.ID},
 		Message: fmt.Sprintf("for %s, %s, while %s", checker.Millis(both.To-both.From), a.Says(false), b.Says(false)),
 		Events:  []int64{a.Wait.Acquire.Invoke.Index, b.Wait.Acquire.Invoke.Index}, From: both.From, To: both.To,
 	}

@@ -33,7 +33,9 @@ var anybodys = redis.NewScript(`return redis.call('DEL', KEYS[1])`)
 // stores of lockstorm, see package backends/stores.)
 func Catalogue() *harness.Catalogue {
 	cat := harness.New(file.Part(), stock.Part())
-	cat.Backends.Add(Spec(Name, "acquire by SET NX PX; the release deletes the key only if the key belongs to the releasing client", ours), Spec(Bug, "acquire by SET NX PX; the release deletes the key even if the key belongs to another client (a planted bug)", anybodys))
+	cat.Backends.Add(Spec(Name, "acquire by SET NX PX; the release deletes the key only if the key belongs to the releasing client",
+		ours), Spec(Bug, "acquire by SET NX PX; the release deletes the key even if the key belongs to another client (a planted bug)",
+		anybodys))
 	return cat
 }
 

@@ -32,7 +32,8 @@ func TestSuite(t *testing.T) {
 	// A busy host may hold clients up by about as long as a lease lasts. Then the damage that is told first may have a cause that no
 	// record can prove, so the explanation is asked for in one of three runs. The violation is asked for in each.
 	for try := 1; ; try++ {
-		code, text = said("suite", "lockstorm.yaml", "--replace", ownredis.Name+"="+ownredis.Bug, "--out", filepath.Join(dir, fmt.Sprintf("red%d", try)))
+		code, text = said("suite", "lockstorm.yaml", "--replace", ownredis.Name+"="+ownredis.Bug, "--out",
+			filepath.Join(dir, fmt.Sprintf("red%d", try)))
 		switch {
 		case code != harness.ExitViolation || !strings.Contains(text, "violation: late-release"):
 			t.Fatalf("exit code %d\n%s", code, text)

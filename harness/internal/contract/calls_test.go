@@ -40,7 +40,8 @@ func (b *bench) extended(lease backends.Lease) {
 	if err != nil {
 		b.Fatalf("extend: %v", err)
 	}
-	if re.Sent < before || re.Sent > b.clock.Now() || re.TTL != b.ttl || re.Deadline <= lease.Info().Deadline || re.Deadline > re.Sent+b.ttl.Nanoseconds() {
+	if re.Sent < before || re.Sent > b.clock.Now() || re.TTL != b.ttl || re.Deadline <= lease.Info().Deadline ||
+		re.Deadline > re.Sent+b.ttl.Nanoseconds() {
 		b.Errorf("extended %+v of %+v, called at %d", re, lease.Info(), before)
 	}
 }

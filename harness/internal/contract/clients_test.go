@@ -236,7 +236,8 @@ func (b *bench) release(l backends.Lease) (certain bool) {
 	return certain
 }
 
-// released gives the lease back: nil where the answer is one that a live store may give, certain where it is known that the lock is free.
+// released gives the lease back: nil where the answer is one that a live store may give, certain where it is known that the lock
+// is free.
 func (b *bench) released(l backends.Lease) (certain bool, _ error) {
 	if r, ok := l.(backends.Renewer); ok {
 		r.StopRenewing()

@@ -157,7 +157,8 @@ func (b *bench) excludes() {
 	b.release(b.take(second, "ex", "c"))
 }
 
-// ranOut reports whether a lease that its library renews has run out by now, on a busy host: its last renewal that was confirmed is too old.
+// ranOut reports whether a lease that its library renews has run out by now, on a busy host: its last renewal that was confirmed
+// is too old.
 func (b *bench) ranOut(l backends.Lease, told *hookLog) bool {
 	if !b.spec.Renews {
 		return false
@@ -182,7 +183,8 @@ func (b *bench) try(l backends.Locker, lock, owner string, patience time.Duratio
 // say so when it is given up, at least not said to be.
 func (b *bench) refused(err error) bool {
 	typ, _ := backends.Outcome(err)
-	return errors.Is(err, backends.ErrBusy) || (b.spec.NoTry && errors.Is(err, backends.ErrNotSent)) || (b.spec.Model.Session && b.spec.Library != "" && typ == history.Info)
+	return errors.Is(err, backends.ErrBusy) || (b.spec.NoTry && errors.Is(err, backends.ErrNotSent)) ||
+		(b.spec.Model.Session && b.spec.Library != "" && typ == history.Info)
 }
 
 // info: times, owner, lease and tokens are what the contract says.
@@ -203,7 +205,8 @@ func (b *bench) info() {
 		}
 		if b.spec.Ends == history.EndsSession {
 			b.promised(in, opened)
-		} else if own := b.spec.Ends == history.EndsLease; own != (in.Lease != "") || (own && (in.TTL != b.ttl || in.Deadline < in.Sent || in.Deadline > in.Sent+b.ttl.Nanoseconds())) {
+		} else if own := b.spec.Ends == history.EndsLease; own != (in.Lease != "") ||
+			(own && (in.TTL != b.ttl || in.Deadline < in.Sent || in.Deadline > in.Sent+b.ttl.Nanoseconds())) {
 			b.Errorf("ends by %s, but info %+v", b.spec.Ends, in)
 		}
 		if (len(in.Nodes) > 0) != b.spec.Voters {
@@ -224,8 +227,8 @@ func (b *bench) promised(in backends.Info, opened int64) {
 	}
 }
 
-// cancelTries is how often a cancelled acquire may be of unknown outcome: a library that is told of a change of the lock's key, as the
-// holder's extensions are on a busy host, may ask once more after it was cancelled.
+// cancelTries is how often a cancelled acquire may be of unknown outcome: a library that is told of a change of the lock's key,
+// as the holder's extensions are on a busy host, may ask once more after it was cancelled.
 const cancelTries = 20
 
 // cancel: a waiting acquire that is cancelled between tries was certainly not granted.
@@ -289,7 +292,8 @@ func (b *bench) ends() {
 }
 
 // points: the backend reaches every point that it declares, in their order: some of them only
-// while another client holds the lock. On a busy host the other client may come too late to wait, and the holder waits for longer.
+// while another client holds the lock. On a busy host the other client may come too late to wait, and the holder waits for
+// longer.
 func (b *bench) points() {
 	if len(b.spec.Points) == 0 {
 		return
@@ -315,7 +319,8 @@ func (b *bench) points() {
 	}
 }
 
-// reached are the points that a client reaches with a free lock, and another one that waits until the lock is released after some time.
+// reached are the points that a client reaches with a free lock, and another one that waits until the lock is released after some
+// time.
 func (b *bench) reached(clients []backends.Locker, patience time.Duration) (first, second []string) {
 	lease, alone, err := b.attempt(b.ctx, clients[0].Acquire, "points", "a")
 	if err != nil {

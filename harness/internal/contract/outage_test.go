@@ -95,7 +95,8 @@ func (b *bench) refusedByTheDead(l backends.Locker, dead int) {
 			sawNotSent = true
 		case typ == history.OK && !b.spec.Model.Locks(): // it asks nobody
 			sawNotSent = true
-		case typ == history.OK && b.cluster.Topology.Peers() && dead == 1: // a library that is patient has asked the one that took its place
+		// a library that is patient has asked the one that took its place
+		case typ == history.OK && b.cluster.Topology.Peers() && dead == 1:
 			b.release(lease)
 			sawNotSent = true
 		case code == history.ErrBusy && b.cluster.Topology.Peers():

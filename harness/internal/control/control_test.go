@@ -41,13 +41,22 @@ func TestMessagesArriveAsTheyWereSent(t *testing.T) {
 	ours, theirs := ends(t)
 	zero := int64(0)
 	config := &Config{
-		Head: history.Run{Ends: history.EndsLease}, Client: `c 1 "ä"` + "\n", Seed: 1<<63 + 1, Dir: "/tmp/a b", ClockBase: -1, TTL: int64(time.Second),
-		Backend: Choice{Name: "redis-lua", Values: catalog.Values{"token": `it's "equal"`}}, Addrs: map[string]string{"n 1": "127.0.0.1:1"},
-		Nodes: []cluster.Ref{{Name: "n 1"}}, Locks: []string{"L1", "L\t2"}, Registers: []string{"plain"}, OnlyTold: true,
+		Head: history.Run{Ends: history.EndsLease}, Client: `c 1 "ä"` + "\n", Seed: 1<<63 + 1, Dir: "/tmp/a b", ClockBase: -1,
+		TTL:     int64(time.Second),
+		Backend: Choice{Name: "redis-lua", Values: catalog.Values{"token": `it's "equal"`}},
+		Addrs:   map[string]string{"n 1": "127.0.0.1:1"},
+		Nodes:   []cluster.Ref{{Name: "n 1"}}, Locks: []string{"L1", "L\t2"}, Registers: []string{"plain"}, OnlyTold: true,
 	}
 	for _, sent := range []Message{
-		{Op: Configure, Config: config}, {Op: Reached, Point: "before-write", Grant: "c1-1", Deadline: &zero, Nodes: []string{"n1", "n2"}},
-		{Op: Reached}, {Op: Arm, ID: 7, Nth: 3, Lock: "L\n1", GrantedBy: -1}, {Op: Failed, Text: "a\nb"}, {Op: Collect, Length: 1, Error: "no"},
+		{Op: Configure, Config: config},
+		{
+			Op: Reached, Point: "before-write", Grant: "c1-1", Deadline: &zero,
+			Nodes: []string{"n1", "n2"},
+		},
+		{Op: Reached},
+		{Op: Arm, ID: 7, Nth: 3, Lock: "L\n1", GrantedBy: -1},
+		{Op: Failed, Text: "a\nb"},
+		{Op: Collect, Length: 1, Error: "no"},
 	} {
 		if err := ours.Send(sent); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,9 @@ import (
 
 // Start starts a topology with one of the providers, until the test ends. A server that is missing fails the test: it must never
 // be skipped in silence.
-func Start(t testing.TB, top cluster.Topology, provider string, providers func(*proc.Starter) []cluster.Provider) *cluster.Cluster {
+func Start(t testing.TB, top cluster.Topology, provider string,
+	providers func(*proc.Starter) []cluster.Provider,
+) *cluster.Cluster {
 	t.Helper()
 	starter := proc.NewStarter()
 	t.Cleanup(starter.Close)

@@ -22,7 +22,10 @@ func TestWaited(t *testing.T) {
 	}
 	write(dir, "cpu", "some avg10=0.01 avg60=8.34 avg300=43.01 total=4104682135\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n")
 	write(dir, "io", "some avg10=0.00 avg60=0.49 avg300=2.63 total=3\nfull avg10=0.00 avg60=0.03 avg300=0.32 total=2\n")
-	if p, ok := waited(dir); !ok || p != (history.Pressure{CPU: 4104682135 * int64(time.Microsecond), IO: 3 * int64(time.Microsecond)}) {
+	if p, ok := waited(dir); !ok || p != (history.Pressure{
+		CPU: 4104682135 * int64(time.Microsecond),
+		IO:  3 * int64(time.Microsecond),
+	}) {
 		t.Errorf("%+v %v", p, ok)
 	}
 	write(dir, "io", "none\n")

@@ -25,7 +25,8 @@ func TestMain(m *testing.M) {
 	if path == "" {
 		os.Exit(m.Run())
 	}
-	rec, err := history.Open(path, "c7", history.NewClock(), history.Run{Schema: history.Schema, StallLimit: time.Hour.Nanoseconds()})
+	rec, err := history.Open(path, "c7", history.NewClock(),
+		history.Run{Schema: history.Schema, StallLimit: time.Hour.Nanoseconds()})
 	if err != nil {
 		panic(err)
 	}
@@ -41,7 +42,8 @@ func TestMain(m *testing.M) {
 func recorder(t *testing.T) (*history.Recorder, func() []history.Event) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "c1.jsonl")
-	rec, err := history.Open(path, "c1", history.NewClock(), history.Run{Schema: history.Schema, StallLimit: time.Hour.Nanoseconds()})
+	rec, err := history.Open(path, "c1", history.NewClock(),
+		history.Run{Schema: history.Schema, StallLimit: time.Hour.Nanoseconds()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,8 +154,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// Pressure is what was added since the last look; half of the time is much, less is not, and what cannot be read is none. What servers
-// waited for is known from the second look in a row on that sees much.
+// Pressure is what was added since the last look; half of the time is much, less is not, and what cannot be read is none. What
+// servers waited for is known from the second look in a row on that sees much.
 func TestPressed(t *testing.T) {
 	dir := t.TempDir()
 	set := func(cpu, io int64) {
@@ -187,7 +189,8 @@ func TestPressed(t *testing.T) {
 		}
 		got = append(got, fmt.Sprintf("cpu %v io %v servers %v", time.Duration(p.CPU), time.Duration(p.IO), p.Servers != nil))
 	}
-	if want := "[cpu 2h0m0s io 0s servers false cpu 0s io 1h0m0s servers false cpu 0s io 2h0m0s servers true]"; fmt.Sprint(got) != want {
+	if want := "[cpu 2h0m0s io 0s servers false cpu 0s io 1h0m0s servers false cpu 0s io 2h0m0s servers true]"; fmt.Sprint(
+		got) != want {
 		t.Errorf("on record: %v, want %s", got, want)
 	}
 }

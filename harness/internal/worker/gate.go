@@ -95,7 +95,10 @@ func (g *gate) Reach(ctx context.Context, point string, at workloads.Spot) {
 		Type: history.Invoke, F: history.FPoint, Client: g.client, Lock: at.Lock, Grant: at.Grant,
 		Value: history.ValueOf(point),
 	}
-	m := control.Message{Op: control.Reached, ID: a.ID, Point: point, Lock: at.Lock, Grant: at.Grant, Lease: at.Lease, Connection: at.Connection, Nodes: at.Nodes}
+	m := control.Message{
+		Op: control.Reached, ID: a.ID, Point: point, Lock: at.Lock, Grant: at.Grant, Lease: at.Lease,
+		Connection: at.Connection, Nodes: at.Nodes,
+	}
 	if at.Deadline.Set {
 		m.Deadline = &at.Deadline.V
 	}

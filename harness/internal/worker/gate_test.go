@@ -75,11 +75,15 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "c1.jsonl")
-	rec, err := history.Open(path, "c1", history.NewClock(), history.Run{Schema: history.Schema, StallLimit: time.Hour.Nanoseconds()})
+	rec, err := history.Open(path, "c1", history.NewClock(),
+		history.Run{Schema: history.Schema, StallLimit: time.Hour.Nanoseconds()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &worker{cfg: control.Config{LogPath: path, Locks: []string{"L1", "L2"}}, ch: near, rec: rec, started: make(chan struct{}), gate: newGate("c1", 5, rec, near)}
+	w := &worker{
+		cfg: control.Config{LogPath: path, Locks: []string{"L1", "L2"}}, ch: near, rec: rec, started: make(chan struct{}),
+		gate: newGate("c1", 5, rec, near),
+	}
 	b := &bench{worker: w, t: t, far: far}
 	b.stopped, w.wake = context.WithCancel(t.Context())
 	w.listening.Go(func() { w.listen(t.Context()) })
@@ -157,10 +161,14 @@ func (b *bench) onRecord() (out []history.Event) {
 func TestAClientStandsAtAPoint(t *testing.T) {
 	b := newBench(t)
 	b.gate.arm(control.Message{ID: 7, Point: "acquired", Nth: 1})
-	at := workloads.Spot{Lock: "L1", Grant: "c1-3", Lease: "l", Connection: "k", Deadline: history.Some(42), Nodes: []string{"n1", "n2"}}
+	at := workloads.Spot{
+		Lock: "L1", Grant: "c1-3", Lease: "l", Connection: "k", Deadline: history.Some(42),
+		Nodes: []string{"n1", "n2"},
+	}
 	gone := b.visit(t.Context(), "acquired", at)
 	m := b.hear()
-	if m.Op != control.Reached || m.ID != 7 || m.Point != "acquired" || m.Lock != "L1" || m.Grant != "c1-3" || m.Lease != "l" || m.Connection != "k" || m.Deadline == nil || *m.Deadline != 42 || len(m.Nodes) != 2 {
+	if m.Op != control.Reached || m.ID != 7 || m.Point != "acquired" || m.Lock != "L1" || m.Grant != "c1-3" || m.Lease != "l" ||
+		m.Connection != "k" || m.Deadline == nil || *m.Deadline != 42 || len(m.Nodes) != 2 {
 		t.Errorf("it says %+v", m)
 	}
 	if got := b.onRecord(); len(got) != 1 || got[0].Type != history.Invoke {

@@ -44,7 +44,8 @@ func TestAWorkerWithoutItsConfiguration(t *testing.T) {
 		t.Error(err)
 	}
 	err = cmd.Wait()
-	if want := `the client expected its configuration from lockstorm, but received the message "` + control.Failed + `"`; err == nil || !strings.Contains(said.String(), want) || strings.Contains(said.String(), "%!") {
+	if want := `the client expected its configuration from lockstorm, but received the message "` + control.Failed +
+		`"`; err == nil || !strings.Contains(said.String(), want) || strings.Contains(said.String(), "%!") {
 		t.Errorf("%v, said %q, want %q", err, said.String(), want)
 	}
 	if err := channel.Close(); err != nil {

@@ -148,7 +148,8 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 	if spec.Settles {
 		own, is := locker.(workloads.Resource)
 		if !is {
-			return fail(fmt.Errorf("the Locker of backend %s does not implement the interface Resource, but must do so because the field `Settles` is true (the lock writes the data in its own transaction)", spec.Name))
+			return fail(fmt.Errorf("the Locker of backend %s does not implement the interface Resource, but must do so because the "+
+				"field `Settles` is true (the lock writes the data in its own transaction)", spec.Name))
 		}
 		resource = own
 	}
@@ -185,7 +186,10 @@ func (w *worker) collect(ctx context.Context, length time.Duration) {
 // stalled puts on record that what stands between client and lock was held up. Where that cannot be written, the log's next
 // event fails as well, and ends the client.
 func (w *worker) stalled(late time.Duration) {
-	if err := w.rec.Notice(history.Event{F: history.FStall, Client: w.cfg.Client, Value: history.ValueOf(history.Stall{Late: late.Nanoseconds()})}); err != nil {
+	if err := w.rec.Notice(history.Event{
+		F: history.FStall, Client: w.cfg.Client,
+		Value: history.ValueOf(history.Stall{Late: late.Nanoseconds()}),
+	}); err != nil {
 		w.cancel(err)
 	}
 }
@@ -193,9 +197,10 @@ func (w *worker) stalled(late time.Duration) {
 // resource is what the lock protects: in a store, or the server of ours.
 func (w *worker) resource(ctx context.Context, cat Parts, env backends.Env) (workloads.Resource, error) {
 	if w.cfg.Register == "" {
-		return workloads.RegisterResource(w.cfg.Client, &register.Client{Timeout: env.Timeout, Dial: func(ctx context.Context) (net.Conn, error) {
-			return w.addrs.Dial(ctx, history.PartyRegister)
-		}}), nil
+		return workloads.RegisterResource(w.cfg.Client,
+			&register.Client{Timeout: env.Timeout, Dial: func(ctx context.Context) (net.Conn, error) {
+				return w.addrs.Dial(ctx, history.PartyRegister)
+			}}), nil
 	}
 	spec, err := cat.Registers.Get(w.cfg.Register)
 	if err != nil {

@@ -21,13 +21,16 @@ const AsAdapter = "adapter:"
 // Honest is the way that does not lie; Lies are those that a conformance program must find.
 const Honest = "honest"
 
-// Hesitant is honest, but the first of its tries are of unknown outcome, though they create the file, and so is the first that finds it: a
-// library that gives up requests on a busy host.
+// Hesitant is honest, but the first of its tries are of unknown outcome, though they create the file, and so is the first that
+// finds it: a library that gives up requests on a busy host.
 const Hesitant = "hesitant"
 
 // Lies are ways to break the protocol.
 func Lies() []string {
-	return []string{"early", "false-not-sent", "noise", "neither", "long", "dies", "clock", "backdated", "reused", "ok", "timeless", "token", "late-deadline", "twice", "renamed", "releases-twice", "releases-all", "stays", "knows-all", "unheard", "unheard-busy"}
+	return []string{
+		"early", "false-not-sent", "noise", "neither", "long", "dies", "clock", "backdated", "reused", "ok", "timeless",
+		"token", "late-deadline", "twice", "renamed", "releases-twice", "releases-all", "stays", "knows-all", "unheard", "unheard-busy",
+	}
 }
 
 // Main turns this process into an adapter where it was started as one, and then never returns. Call it first in TestMain.
@@ -154,7 +157,8 @@ func (f fake) hello(q asked, say func(int64, string, ...any)) {
 	if f.way == "params" {
 		params = `[{"name":"given","default":"no","doc":"is given"},{"name":"left","default":"out","doc":"is left out"}]`
 	}
-	say(q.ID, `"answer":"ok","about":{"protocol":1,"name":"fake","version":"%s","ends":"lease","clock":"monotonic","calls":["extend","ask"],"renews":true,"params":%s}`, version, params)
+	say(q.ID,
+		`"answer":"ok","about":{"protocol":1,"name":"fake","version":"%s","ends":"lease","clock":"monotonic","calls":["extend","ask"],"renews":true,"params":%s}`, version, params)
 }
 
 // try makes one try; what it returns is to be said with the next request.

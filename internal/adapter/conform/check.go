@@ -206,9 +206,11 @@ func (x *bench) open(ctx context.Context, client string) (backends.Locker, error
 	}
 	x.relays = append(x.relays, own...)
 	l, err := x.spec.Open(ctx, backends.Env{
-		Run: fmt.Sprintf("check-%x", x.t.Seed), Client: client, Nodes: x.t.Nodes, Dir: x.t.Dir, TTL: x.t.TTL, Retry: x.t.TTL / 50, Timeout: max(x.t.TTL, 500*time.Millisecond),
-		Now: x.clock.Now, ClockBase: x.clock.Base(), Rand: rand.New(rand.NewPCG(x.t.Seed, 1)), Addr: func(node string) string { return addrs[node] },
-		Log: x.t.Log,
+		Run: fmt.Sprintf("check-%x", x.t.Seed), Client: client, Nodes: x.t.Nodes, Dir: x.t.Dir, TTL: x.t.TTL, Retry: x.t.TTL / 50,
+		Timeout: max(x.t.TTL, 500*time.Millisecond),
+		Now:     x.clock.Now, ClockBase: x.clock.Base(), Rand: rand.New(rand.NewPCG(x.t.Seed, 1)),
+		Addr: func(node string) string { return addrs[node] },
+		Log:  x.t.Log,
 		Session: backends.Session{
 			Opened:   func(string, backends.Renewal) error { return nil },
 			Renewing: func(string) (func(backends.Renewal, error), error) { return func(backends.Renewal, error) {}, nil },
@@ -243,17 +245,21 @@ func (x *bench) close() {
 	}
 }
 
-// patience is how long something is waited for that is not to come. A time to live is much longer, so that no lease runs out on a busy host.
+// patience is how long something is waited for that is not to come. A time to live is much longer, so that no lease runs out on a
+// busy host.
 const patience = 300 * time.Millisecond
 
 // request is one attempt, with an owner of its own.
 func (x *bench) request(lock string) backends.Request {
 	x.owners++
-	return backends.Request{Lock: lock + x.suffix, Owner: fmt.Sprintf("check-%x-%d", x.t.Seed, x.owners), TTL: x.t.TTL, Hooks: backends.Hooks{
-		Lost:     func(string, string) {},
-		Renewing: func(string) (func(backends.Renewal, error), error) { return func(backends.Renewal, error) {}, nil },
-		GivingUp: func(string, string) (func(error), error) { return func(error) {}, nil },
-	}}
+	return backends.Request{
+		Lock: lock + x.suffix, Owner: fmt.Sprintf("check-%x-%d", x.t.Seed, x.owners), TTL: x.t.TTL,
+		Hooks: backends.Hooks{
+			Lost:     func(string, string) {},
+			Renewing: func(string) (func(backends.Renewal, error), error) { return func(backends.Renewal, error) {}, nil },
+			GivingUp: func(string, string) (func(error), error) { return func(error) {}, nil },
+		},
+	}
 }
 
 // try is one try of a lock that somebody else holds, or, of a lock that can only wait, a short wait.
@@ -261,12 +267,12 @@ func (x *bench) try(ctx context.Context, l backends.Locker, lock string) (backen
 	return x.attempt(ctx, l, lock, patience)
 }
 
-// refusals is how often a free lock may be refused: portalocker's, for one, refuses it on a busy host, where its own subscription is not
-// counted within 10 ms. That costs time, and is not unsafe.
+// refusals is how often a free lock may be refused: portalocker's, for one, refuses it on a busy host, where its own subscription
+// is not counted within 10 ms. That costs time, and is not unsafe.
 const refusals = 3
 
-// errUnheard is an acquire of unknown outcome: on a busy host a library may give up a request that has no answer yet, as rueidislock does
-// after 20 ms. The lock may be held from then on, so that its rule is tried again with locks of other names.
+// errUnheard is an acquire of unknown outcome: on a busy host a library may give up a request that has no answer yet, as
+// rueidislock does after 20 ms. The lock may be held from then on, so that its rule is tried again with locks of other names.
 type errUnheard struct{ error }
 
 // unheards is how often a rule is tried.

@@ -25,7 +25,10 @@ func check(t *testing.T, way string, seed uint64) []conform.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return conform.Check(t.Context(), conform.Target{Argv: []string{self, adaptertest.AsAdapter + way}, Dir: t.TempDir(), TTL: 10 * time.Second, Seed: seed, Log: io.Discard})
+	return conform.Check(t.Context(), conform.Target{
+		Argv: []string{self, adaptertest.AsAdapter + way}, Dir: t.TempDir(),
+		TTL: 10 * time.Second, Seed: seed, Log: io.Discard,
+	})
 }
 
 func TestHonestAdapter(t *testing.T) {

@@ -35,7 +35,8 @@ const answerLimit = 5 * time.Second
 var rules = []rule{
 	{"the adapter answers the request \"hello\" with a valid description of itself", needed, (*bench).describes},
 	{"the adapter answers \"unsupported\" to an unknown request, and ignores unknown fields in a request", alone, (*bench).unknown},
-	{"the adapter answers the request \"open\"; if the adapter's description promises times of CLOCK_MONOTONIC, the times that the adapter reports come from this clock", needed, (*bench).opens},
+	{"the adapter answers the request \"open\"; if the adapter's description promises times of CLOCK_MONOTONIC, the times that " +
+		"the adapter reports come from this clock", needed, (*bench).opens},
 	{"two clients see each other alive", alone, (*bench).seesOther},
 	{"a client that tries to acquire a free lock gets the lock", needed, (*bench).free},
 	{"a client does not get a lock that another client holds", alone, (*bench).exclusive},
@@ -44,7 +45,10 @@ var rules = []rule{
 	{"when lockstorm cancels an acquire, the adapter stops waiting for the lock", excludes, (*bench).cancels},
 	{"when a client releases the same grant a second time, the adapter does not answer \"ok\"", alone, (*bench).releasesOnce},
 	{"when a client that holds two locks releases one of them, it keeps the other", excludes, (*bench).keeps},
-	{"the adapter answers the requests \"extend\" (renew the lease) and \"ask\" (is the lock still held?) correctly", alone, (*bench).calls},
+	{
+		"the adapter answers the requests \"extend\" (renew the lease) and \"ask\" (is the lock still held?) correctly", alone,
+		(*bench).calls,
+	},
 	{"a client reads the value that the previous holder wrote", alone, (*bench).settles},
 	{"the adapter grants no lock before the store has answered", alone, (*bench).early},
 	{"the adapter answers \"not-sent\" only if it has sent nothing of the request to the store", alone, (*bench).notSent},
@@ -98,7 +102,8 @@ func (x *bench) exclusive(ctx context.Context) error {
 			x.shares = true
 			return errLock{errors.Join(errors.New("a second client got a lock that the first client still held"), lease.Release(ctx))}
 		} else if outcome, _ := backends.Outcome(err); !errors.Is(err, backends.ErrBusy) {
-			err = fmt.Errorf("when a client tries to acquire a lock that another client holds, the adapter must answer \"busy\", but the result was: %w", err)
+			err = fmt.Errorf("when a client tries to acquire a lock that another client holds, the adapter must answer \"busy\", but "+
+				"the result was: %w", err)
 			if outcome == history.Info {
 				return errors.Join(errUnheard{err}, held.Release(ctx))
 			}
@@ -179,7 +184,8 @@ func (x *bench) cancels(ctx context.Context) error {
 	err = within(answerLimit, "the answer to a cancelled acquire", func() error {
 		lease, err := x.b.Acquire(short, x.request("cancel"))
 		if err == nil {
-			return errLock{errors.Join(errors.New("an acquire that lockstorm had cancelled got the lock while another client still held it"), lease.Release(ctx))}
+			return errLock{errors.Join(errors.New("an acquire that lockstorm had cancelled got the lock while another client still "+
+				"held it"), lease.Release(ctx))}
 		}
 		return nil
 	})
@@ -200,8 +206,8 @@ func (x *bench) releasesOnce(ctx context.Context) error {
 	return nil
 }
 
-// keeps holds two locks in one client. A client may, even of one lock: what answers after lockstorm has given it up is released when the
-// next grant is already held.
+// keeps holds two locks in one client. A client may, even of one lock: what answers after lockstorm has given it up is released
+// when the next grant is already held.
 func (x *bench) keeps(ctx context.Context) error {
 	if !x.about.Model.Locks() {
 		return skip("a lock of model %s does not promise mutual exclusion, so this rule does not apply", x.about.Model.Kind)
@@ -215,10 +221,12 @@ func (x *bench) keeps(ctx context.Context) error {
 	case errors.As(err, new(errUnheard)): // it is tried again
 		return errors.Join(err, first.Release(ctx))
 	case err != nil:
-		return cmp.Or(first.Release(ctx), skip("a client that held a lock did not get a second lock, so this rule does not apply: %v", err))
+		return cmp.Or(first.Release(ctx), skip("a client that held a lock did not get a second lock, so this rule does not apply: %v",
+			err))
 	}
 	if err := first.Release(ctx); err != nil { // as where a lock is held for the time of a function: then the inner one ends first
-		return cmp.Or(other.Release(ctx), skip("a client that held two locks could not release the first one while it held the second one, so this rule does not apply: %v", err))
+		return cmp.Or(other.Release(ctx), skip("a client that held two locks could not release the first one while it held the "+
+			"second one, so this rule does not apply: %v", err))
 	}
 	lease, err := x.try(ctx, x.b, "keeps-other")
 	switch over := x.spec.Ends == history.EndsLease && x.clock.Now() >= other.Info().Deadline; {
@@ -227,7 +235,8 @@ func (x *bench) keeps(ctx context.Context) error {
 	case over:
 		return nil // the host was busy
 	case err == nil:
-		return errLock{errors.Join(errors.New("a client that held two locks released one of them, and then another client got the other lock"), lease.Release(ctx))}
+		return errLock{errors.Join(errors.New("a client that held two locks released one of them, and then another client got the "+
+			"other lock"), lease.Release(ctx))}
 	}
 	return other.Release(ctx)
 }
@@ -340,7 +349,8 @@ func (x *bench) early(ctx context.Context) error {
 	x.holdAll(x.a, false)
 	return within(answerLimit+x.t.TTL, "the adapter's answer to an acquire (counted from the store's answer)", func() error {
 		if err := <-got; errors.Is(err, backends.ErrBusy) {
-			return errors.New("the lock was free, so the adapter must not answer \"busy\" (another client holds the lock), even if the store answers late; but the adapter answered \"busy\"")
+			return errors.New("the lock was free, so the adapter must not answer \"busy\" (another client holds the lock), even if the " +
+				"store answers late; but the adapter answered \"busy\"")
 		}
 		return nil // or it has given up: nobody can tell
 	})
@@ -388,7 +398,8 @@ func (x *bench) notSent(ctx context.Context) error {
 		after += r.sent.Load()
 	}
 	if errors.Is(err, backends.ErrNotSent) && after > before {
-		return fmt.Errorf("the adapter answered \"not-sent\" (nothing was sent to the store), but it had sent %d bytes to the store", after-before)
+		return fmt.Errorf("the adapter answered \"not-sent\" (nothing was sent to the store), but it had sent %d bytes to the store",
+			after-before)
 	}
 	return nil
 }
@@ -415,13 +426,15 @@ func (x *bench) ends(ctx context.Context) error {
 		return err
 	}
 	if took > adapter.EndLimit {
-		return fmt.Errorf("the adapter must exit when lockstorm closes the adapter's pipe, but it did not, so lockstorm ended the adapter by a signal after %v", took.Round(time.Millisecond))
+		return fmt.Errorf("the adapter must exit when lockstorm closes the adapter's pipe, but it did not, so lockstorm ended the "+
+			"adapter by a signal after %v", took.Round(time.Millisecond))
 	}
 	if x.shares || x.spec.Ends != history.EndsLease || time.Since(began) > x.t.TTL/2 {
 		return nil
 	}
 	if next, err := x.try(ctx, x.a, lock); err == nil && x.clock.Now() < lease.Info().Deadline {
-		return errors.Join(errors.New("when lockstorm closes the adapter's pipe, the adapter must exit without releasing any lock, but it released a lock"), next.Release(ctx))
+		return errors.Join(errors.New("when lockstorm closes the adapter's pipe, the adapter must exit without releasing any lock, "+
+			"but it released a lock"), next.Release(ctx))
 	}
 	return nil
 }

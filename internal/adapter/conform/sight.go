@@ -36,7 +36,8 @@ func (x *bench) seesOther(context.Context) error {
 			}
 		}
 		if len(all) > 1 {
-			return fmt.Errorf("two clients must see each other's processes, but they run in several namespaces (%s): a lock that asks whether its holder lives gets a false answer", all)
+			return fmt.Errorf("two clients must see each other's processes, but they run in several namespaces (%s): a lock that asks "+
+				"whether its holder lives gets a false answer", all)
 		}
 	}
 	return nil

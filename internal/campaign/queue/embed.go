@@ -31,8 +31,8 @@ type Serving struct {
 // startTime is how long the server may take: after a crash it reads its streams.
 const startTime = time.Minute
 
-// Serve starts the server. It writes to disk before it answers (SyncAlways), so that what it has acknowledged survives its death and
-// that of its machine.
+// Serve starts the server. It writes to disk before it answers (SyncAlways), so that what it has acknowledged survives its death
+// and that of its machine.
 func Serve(c Serving) (*Embedded, error) {
 	host, text, err := net.SplitHostPort(c.Addr)
 	if err != nil {
@@ -53,10 +53,12 @@ func Serve(c Serving) (*Embedded, error) {
 		port = server.RANDOM_PORT
 	}
 	if c.Token == "" && !loopback(host) {
-		return nil, fmt.Errorf("--embed %s: programs on other machines can reach this address, and could change the results. Set the environment variable LOCKSTORM_QUEUE_TOKEN to the same secret here and for all workers", c.Addr)
+		return nil, fmt.Errorf("--embed %s: programs on other machines can reach this address, and could change the results. Set the "+
+			"environment variable LOCKSTORM_QUEUE_TOKEN to the same secret here and for all workers", c.Addr)
 	}
 	opts := &server.Options{
-		ServerName: "lockstorm-campaign", Host: host, Port: port, JetStream: true, StoreDir: c.Dir, NoSigs: true, NoLog: true, SyncAlways: true,
+		ServerName: "lockstorm-campaign", Host: host, Port: port, JetStream: true, StoreDir: c.Dir, NoSigs: true, NoLog: true,
+		SyncAlways:         true,
 		JetStreamMaxMemory: maxMemory, JetStreamMaxStore: c.Room, Authorization: c.Token,
 	}
 	if c.Cert != "" {

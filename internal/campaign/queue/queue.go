@@ -51,14 +51,16 @@ func Open(ctx context.Context, a Access) (*Queue, error) { return connect(ctx, a
 func connect(ctx context.Context, a Access, opts ...nats.Option) (*Queue, error) {
 	u, err := url.Parse(a.URL)
 	if strings.Contains(a.URL, "@") {
-		return nil, errors.New("--queue must not contain a user or a password: set LOCKSTORM_QUEUE_USER and LOCKSTORM_QUEUE_PASSWORD in the environment")
+		return nil, errors.New("--queue must not contain a user or a password: set LOCKSTORM_QUEUE_USER and LOCKSTORM_QUEUE_PASSWORD " +
+			"in the environment")
 	}
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("--queue %s: write nats://HOST:PORT or tls://HOST:PORT", a.URL)
 	}
 	q := &Queue{url: u.Scheme + "://" + u.Host}
 	opts = append(opts,
-		nats.Name("lockstorm campaign"), nats.Timeout(dialTime), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait), nats.ReconnectJitter(reconnectWait/2, reconnectWait/2),
+		nats.Name("lockstorm campaign"), nats.Timeout(dialTime), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait),
+		nats.ReconnectJitter(reconnectWait/2, reconnectWait/2),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { q.saw(err) }),
 	)
 	if a.Creds != "" {
@@ -96,7 +98,8 @@ func connect(ctx context.Context, a Access, opts ...nats.Option) (*Queue, error)
 // usable asks for the version of the server and for its JetStream.
 func (q *Queue) usable(ctx context.Context) (err error) {
 	if v := q.conn.ConnectedServerVersion(); older(v, Oldest) {
-		return fmt.Errorf("the NATS server of the queue %s has version %s, but a campaign needs version %s or newer: older servers do not let clients create consumers that filter by subject", q.url, v, Oldest)
+		return fmt.Errorf("the NATS server of the queue %s has version %s, but a campaign needs version %s or newer: older servers "+
+			"do not let clients create consumers that filter by subject", q.url, v, Oldest)
 	}
 	if q.JS, err = jetstream.New(q.conn, jetstream.WithDefaultTimeout(apiTime)); err != nil {
 		return err
@@ -150,14 +153,20 @@ func (q *Queue) Explain(err error) error {
 	q.mu.Unlock()
 	var api *jetstream.APIError
 	switch {
-	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAccountAuthExpired):
-		return fmt.Errorf("the queue %s refuses the credentials of this program (%w): check --queue-creds or LOCKSTORM_QUEUE_USER, LOCKSTORM_QUEUE_PASSWORD and LOCKSTORM_QUEUE_TOKEN", q.url, err)
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked),
+		errors.Is(err, nats.ErrAccountAuthExpired):
+		return fmt.Errorf("the queue %s refuses the credentials of this program (%w): check --queue-creds or LOCKSTORM_QUEUE_USER, "+
+			"LOCKSTORM_QUEUE_PASSWORD and LOCKSTORM_QUEUE_TOKEN", q.url, err)
 	case denied != nil && Away(err):
-		return fmt.Errorf("the NATS user on the queue %s lacks a permission (%w): the user needs permission to publish and subscribe on $JS.API.>, $KV.>, $O.>, $JS.ACK.>, lockstorm.> and _INBOX.>", q.url, denied)
+		return fmt.Errorf("the NATS user on the queue %s lacks a permission (%w): the user needs permission to publish and subscribe "+
+			"on $JS.API.>, $KV.>, $O.>, $JS.ACK.>, lockstorm.> and _INBOX.>", q.url, denied)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
-		return fmt.Errorf("the queue %s has no JetStream (%w): start the server with -js, or enable JetStream for the account", q.url, err)
-	case errors.As(err, &api) && (api.ErrorCode == codeStorage || api.ErrorCode == codeMemory || api.ErrorCode == codeResources || api.ErrorCode == codeMaxBytes || api.ErrorCode == codeStreamLimits):
-		return Full{fmt.Errorf("the queue %s is full (%w): remove old campaigns (campaign rm), or let the queue use more disk space (--max-size of campaign start, max_file_store of the server)", q.url, err)}
+		return fmt.Errorf("the queue %s has no JetStream (%w): start the server with -js, or enable JetStream for the account", q.url,
+			err)
+	case errors.As(err, &api) && (api.ErrorCode == codeStorage || api.ErrorCode == codeMemory || api.ErrorCode == codeResources ||
+		api.ErrorCode == codeMaxBytes || api.ErrorCode == codeStreamLimits):
+		return Full{fmt.Errorf("the queue %s is full (%w): remove old campaigns (campaign rm), or let the queue use more disk space "+
+			"(--max-size of campaign start, max_file_store of the server)", q.url, err)}
 	case Away(err):
 		return fmt.Errorf("the queue %s does not answer (%w): check that the address is right and that the server runs", q.url, err)
 	}
@@ -166,7 +175,10 @@ func (q *Queue) Explain(err error) error {
 
 // Away reports whether an error says that the server was not reached: it may be reached later.
 func Away(err error) bool {
-	for _, is := range []error{nats.ErrNoServers, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrConnectionClosed, nats.ErrDisconnected, nats.ErrReconnectBufExceeded, jetstream.ErrNoStreamResponse, context.DeadlineExceeded} {
+	for _, is := range []error{
+		nats.ErrNoServers, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrConnectionClosed,
+		nats.ErrDisconnected, nats.ErrReconnectBufExceeded, jetstream.ErrNoStreamResponse, context.DeadlineExceeded,
+	} {
 		if errors.Is(err, is) {
 			return true
 		}

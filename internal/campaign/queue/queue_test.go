@@ -48,7 +48,13 @@ func TestRefused(t *testing.T) {
 	secured := run(t, &server.Options{JetStream: true, Authorization: "token"})
 	wants(t, refused(t, Access{URL: secured}), "refuses the credentials of this program")
 	wants(t, refused(t, Access{URL: secured, Token: "wrong"}), "refuses the credentials of this program")
-	limited := run(t, &server.Options{JetStream: true, Users: []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"$JS.API.>"}}}}}})
+	limited := run(t, &server.Options{
+		JetStream: true,
+		Users: []*server.User{{
+			Username: "u", Password: "p",
+			Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"$JS.API.>"}}},
+		}},
+	})
 	short, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if q, err := Open(short, Access{URL: limited, User: "u", Pass: "p"}); err == nil {
@@ -61,7 +67,8 @@ func TestRefused(t *testing.T) {
 
 // The embedded server wants a token where others can reach it, and says when its address is taken.
 func TestServe(t *testing.T) {
-	if _, err := Serve(Serving{Addr: "0.0.0.0:0", Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "LOCKSTORM_QUEUE_TOKEN") {
+	if _, err := Serve(Serving{Addr: "0.0.0.0:0", Dir: t.TempDir()}); err == nil ||
+		!strings.Contains(err.Error(), "LOCKSTORM_QUEUE_TOKEN") {
 		t.Errorf("%v", err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -69,7 +76,8 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close() //nolint:errcheck // of the test
-	if _, err := Serve(Serving{Addr: l.Addr().String(), Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "address already in use") {
+	if _, err := Serve(Serving{Addr: l.Addr().String(), Dir: t.TempDir()}); err == nil ||
+		!strings.Contains(err.Error(), "address already in use") {
 		t.Errorf("%v", err)
 	}
 	for addr, want := range map[string]string{"nowhere": "write HOST:PORT", "127.0.0.1:port": "is not a port number"} {
@@ -102,7 +110,10 @@ func TestTLS(t *testing.T) {
 }
 
 func TestOlder(t *testing.T) {
-	for v, want := range map[string]bool{"2.8.4": true, "2.9.0": false, "2.9.10": false, "2.10.27": false, "1.99.99": true, "3.0.0": false, "": true} {
+	for v, want := range map[string]bool{
+		"2.8.4": true, "2.9.0": false, "2.9.10": false, "2.10.27": false, "1.99.99": true,
+		"3.0.0": false, "": true,
+	} {
 		if older(v, Oldest) != want {
 			t.Errorf("%q older: %v", v, !want)
 		}

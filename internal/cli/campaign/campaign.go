@@ -76,10 +76,12 @@ func (r *reach) named(f *pflag.FlagSet) {
 // open connects to the queue.
 func (r *reach) open(ctx context.Context, v *verb) (*queue.Queue, error) {
 	if r.URL == "" {
-		return nil, usage(errors.New("--queue is missing: write the address of the campaign's NATS server, such as nats://127.0.0.1:4222"))
+		return nil, usage(errors.New("--queue is missing: write the address of the campaign's NATS server, such as " +
+			"nats://127.0.0.1:4222"))
 	}
 	if (r.Cert == "") != (r.Key == "") {
-		return nil, usage(errors.New("only one of --queue-cert and --queue-key is given: give both flags (the certificate and its private key)"))
+		return nil, usage(errors.New("only one of --queue-cert and --queue-key is given: give both flags (the certificate and its " +
+			"private key)"))
 	}
 	r.User, r.Pass, r.Token = v.env("LOCKSTORM_QUEUE_USER"), v.env("LOCKSTORM_QUEUE_PASSWORD"), v.env("LOCKSTORM_QUEUE_TOKEN")
 	q, err := queue.Open(ctx, r.Access)
@@ -127,8 +129,8 @@ func (v *verb) say(format string, args ...any) {
 	fmt.Fprintf(v.st.Stderr, format+"\n", args...) // progress that nobody can read is no reason to stop
 }
 
-// workDir is where a worker makes its runs, locked while it lives; done removes it. What a killed worker has left there the next one
-// removes.
+// workDir is where a worker makes its runs, locked while it lives; done removes it. What a killed worker has left there the next
+// one removes.
 func workDir(parent string) (dir string, done func(), err error) {
 	if parent == "" {
 		if parent, _, err = cachedir.Dir(); err != nil {

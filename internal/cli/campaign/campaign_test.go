@@ -25,7 +25,8 @@ func lockstorm(t *testing.T, env map[string]string, args ...string) (code int, s
 	t.Helper()
 	var out bytes.Buffer
 	code = cli.Main(cases.Book(harness.New(stores.All()...)), cli.State{
-		Context: context.Background(), Name: "lockstorm", Args: append([]string{"campaign"}, args...), Stdout: &out, Stderr: &out, Env: func(name string) string { return env[name] },
+		Context: context.Background(), Name: "lockstorm", Args: append([]string{"campaign"}, args...), Stdout: &out, Stderr: &out,
+		Env: func(name string) string { return env[name] },
 	}, Verb)
 	return code, out.String()
 }
@@ -96,14 +97,16 @@ func TestOtherBuild(t *testing.T) {
 	defer q.Close()
 	c := plan.Cell{Case: suite.Case{Name: "cell", Text: "a cell", Run: suite.MustLine("--backend file-flock")}, Seeds: []uint64{1}}
 	cat := harness.New(stores.All()...)
-	m, err := campaign.Make(cat, gate.Definition{Schema: gate.Schema, Name: "one"}, []plan.Cell{c}, campaign.Settings{Name: "one", Build: "0123", AckWait: time.Second, Keep: time.Hour, Room: 1 << 20})
+	m, err := campaign.Make(cat, gate.Definition{Schema: gate.Schema, Name: "one"}, []plan.Cell{c},
+		campaign.Settings{Name: "one", Build: "0123", AckWait: time.Second, Keep: time.Hour, Room: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := campaign.Start(t.Context(), q, cat, m, nil); err != nil {
 		t.Fatal(err)
 	}
-	if code, said := lockstorm(t, nil, "work", "--queue", s.URL()); code != 4 || !strings.Contains(said, "was started by build 0123 of this program") {
+	if code, said := lockstorm(t, nil, "work", "--queue", s.URL()); code != 4 ||
+		!strings.Contains(said, "was started by build 0123 of this program") {
 		t.Errorf("exit %d\n%s", code, said)
 	}
 }

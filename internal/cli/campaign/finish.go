@@ -69,7 +69,8 @@ func (v *verb) finish(ctx context.Context, r reach, f finishFlags) error {
 		return v.ended(ctx, err)
 	}
 	if missing := s.Of - s.Done; missing > 0 && !f.now {
-		return &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("%d of %d runs have no outcome yet (%s; %s running). Start workers, and then repeat the command campaign finish "+
+		return &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("%d of %d runs have no outcome yet (%s; %s running). Start "+
+			"workers, and then repeat the command campaign finish "+
 			"(--wait waits for the missing runs; --now judges only the runs that have an outcome)",
 			missing, s.Of, lost(again), cli.Plural(len(s.Workers), "worker"))}
 	}
@@ -80,7 +81,8 @@ func lost(again int) string {
 	if again == 0 {
 		return "the campaign's queue still contains the tasks of the missing runs"
 	}
-	return fmt.Sprintf("the campaign's queue had lost %s, and the command campaign finish has published the lost tasks again", cli.Plural(again, "task"))
+	return fmt.Sprintf("the campaign's queue had lost %s, and the command campaign finish has published the lost tasks again",
+		cli.Plural(again, "task"))
 }
 
 // look asks how far a campaign is, and publishes again what the queue has lost.
@@ -225,22 +227,28 @@ func (v *verb) show(s *campaign.State, asJSON bool) error {
 		fmt.Fprintf(v.st.Stdout, "  %s\n", strings.Join(counts, ", "))
 	}
 	if worse := s.Statuses[gate.Worse]; worse > 0 {
-		fmt.Fprintf(v.st.Stdout, "  %s ended with an unexpected violation: to see the report, run campaign finish --now\n", cli.Plural(worse, "run"))
+		fmt.Fprintf(v.st.Stdout, "  %s ended with an unexpected violation: to see the report, run campaign finish --now\n",
+			cli.Plural(worse, "run"))
 	}
 	for _, cell := range slices.Sorted(maps.Keys(s.Found)) {
-		fmt.Fprintf(v.st.Stdout, "  the runs of cell %s (a backend under faults) search for violations. The search found %s: %s\n", cell, cli.Plural(len(s.Found[cell]), "distinct violation"), strings.Join(s.Found[cell], "; "))
+		fmt.Fprintf(v.st.Stdout, "  the runs of cell %s (a backend under faults) search for violations. The search found %s: %s\n",
+			cell, cli.Plural(len(s.Found[cell]), "distinct violation"), strings.Join(s.Found[cell], "; "))
 	}
 	if n := s.Attempts - s.Done; n > 0 {
-		fmt.Fprintf(v.st.Stdout, "  %s had to be repeated. In %s the host disturbed the run, or a server or tool was missing on the host\n", cli.Plural(n, "attempt"), cli.Plural(s.Disturbed, "attempt"))
+		fmt.Fprintf(v.st.Stdout, "  %s had to be repeated. In %s the host disturbed the run, or a server or tool was missing on "+
+			"the host\n", cli.Plural(n, "attempt"), cli.Plural(s.Disturbed, "attempt"))
 	}
 	if len(s.Lost) > 0 {
-		fmt.Fprintf(v.st.Stdout, "  the campaign's queue of runs has lost %s: to publish the lost tasks again, use the command campaign finish\n", cli.Plural(len(s.Lost), "task"))
+		fmt.Fprintf(v.st.Stdout, "  the campaign's queue of runs has lost %s: to publish the lost tasks again, use the command "+
+			"campaign finish\n", cli.Plural(len(s.Lost), "task"))
 	}
 	full := ""
 	if float64(s.Bytes) > fullSoon*float64(s.Room) {
-		full = "; the storage is nearly full: remove other campaigns, or remove this campaign and start it again with a larger --max-size"
+		full = "; the storage is nearly full: remove other campaigns, or remove this campaign and start it again with a larger " +
+			"--max-size"
 	}
-	fmt.Fprintf(v.st.Stdout, "  size of the stored runs: %s of at most %s%s\n", units.BytesSize(float64(s.Bytes)), units.BytesSize(float64(s.Room)), full)
+	fmt.Fprintf(v.st.Stdout, "  size of the stored runs: %s of at most %s%s\n", units.BytesSize(float64(s.Bytes)),
+		units.BytesSize(float64(s.Room)), full)
 	w := tabwriter.NewWriter(v.st.Stdout, 0, 0, 2, ' ', 0)
 	for _, name := range slices.Sorted(maps.Keys(s.Workers)) {
 		fmt.Fprintf(w, "  worker %s\t%s\n", name, strings.Join(s.Workers[name].Running, ", "))
@@ -254,8 +262,9 @@ func (v *verb) removeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm NAME",
 		Short: "delete a campaign (its tasks, outcomes and runs) from the queue",
-		Long:  "Deletes all data of a campaign from the queue. The command rm does not delete results that the command campaign finish has written. While workers execute runs of the campaign, rm works only with --force.",
-		Args:  cobra.ExactArgs(1),
+		Long: "Deletes all data of a campaign from the queue. The command rm does not delete results that the command campaign " +
+			"finish has written. While workers execute runs of the campaign, rm works only with --force.",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return v.remove(cmd.Context(), r, args[0], force)
 		},
@@ -281,7 +290,8 @@ func (v *verb) remove(ctx context.Context, r reach, name string, force bool) err
 				return environment(err)
 			}
 			if len(s.Workers) > 0 {
-				return usage(fmt.Errorf("campaign %s still has %s: stop the workers before you delete the campaign, or add --force to delete it anyway", name, cli.Plural(len(s.Workers), "worker")))
+				return usage(fmt.Errorf("campaign %s still has %s: stop the workers before you delete the campaign, or add --force to "+
+					"delete it anyway", name, cli.Plural(len(s.Workers), "worker")))
 			}
 		}
 	}

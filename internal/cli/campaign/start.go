@@ -81,9 +81,11 @@ func (f *startFlags) check() error {
 	case err != nil || room <= 0:
 		return fmt.Errorf("--max-size %s is not a size: write for example 10GB", f.room)
 	case (f.embed == "") == (f.URL == ""):
-		return errors.New("give one queue: either --queue nats://HOST:PORT (an existing NATS server) or --embed HOST:PORT (a NATS server in this process)")
+		return errors.New("give one queue: either --queue nats://HOST:PORT (an existing NATS server) or --embed HOST:PORT (a NATS " +
+			"server in this process)")
 	case f.embed == "" && (f.out != "" || f.store != "" || f.cert != ""):
-		return errors.New("--out, --store and --embed-cert work only with --embed: for a campaign on another NATS server (--queue), the command campaign finish writes the result")
+		return errors.New("--out, --store and --embed-cert work only with --embed: for a campaign on another NATS server (--queue), " +
+			"the command campaign finish writes the result")
 	case (f.cert == "") != (f.key == ""):
 		return errors.New("only one of --embed-cert and --embed-key is given: give both flags (the certificate and its private key)")
 	case f.out == "" && f.baseline != "":
@@ -123,19 +125,22 @@ func (v *verb) start(ctx context.Context, f startFlags) error {
 		if err != nil {
 			return v.ended(ctx, err)
 		}
-		fmt.Fprintf(v.st.Stdout, "campaign %s: %s published on the queue %s\nstart workers with: %s campaign work --queue %s --campaign %s\n", c.Name, cli.Plural(len(c.Tasks(v.Book().Catalogue)), "run"), q.URL(), v.st.Name, q.URL(), c.Name)
+		fmt.Fprintf(v.st.Stdout, "campaign %s: %s published on the queue %s\nstart workers with: %s campaign work --queue %s "+
+			"--campaign %s\n", c.Name, cli.Plural(len(c.Tasks(v.Book().Catalogue)), "run"), q.URL(), v.st.Name, q.URL(), c.Name)
 		return nil
 	}
 	return v.embed(ctx, f, m)
 }
 
 func (v *verb) publish(ctx context.Context, q *queue.Queue, m *campaign.Manifest) (*campaign.Campaign, error) {
-	c, err := campaign.Start(ctx, q, v.Book().Catalogue, m, func(n, of int) { v.say("published %d of %s", n, cli.Plural(of, "task")) })
+	c, err := campaign.Start(ctx, q, v.Book().Catalogue, m,
+		func(n, of int) { v.say("published %d of %s", n, cli.Plural(of, "task")) })
 	if err == nil {
 		if s, serr := c.State(ctx, v.Book().Catalogue); serr == nil && s.Done > 0 {
 			v.say("this campaign was started before, at %s, and now continues: %s", s.Started.Format(time.DateTime), line(s))
 		}
-		v.say("the queue (NATS %s) stores at most %s of runs, and deletes each run after %v", q.Version(), units.BytesSize(float64(m.Room)), m.Keep)
+		v.say("the queue (NATS %s) stores at most %s of runs, and deletes each run after %v", q.Version(),
+			units.BytesSize(float64(m.Room)), m.Keep)
 	}
 	return c, err
 }
@@ -147,7 +152,10 @@ const roomBeside = 4 << 30
 func (v *verb) embed(ctx context.Context, f startFlags, m *campaign.Manifest) (err error) {
 	store := cmp.Or(f.store, filepath.Join("lockstorm-runs", "campaign-"+m.Name))
 	token := v.env("LOCKSTORM_QUEUE_TOKEN")
-	s, err := queue.Serve(queue.Serving{Addr: f.embed, Dir: store, Token: token, Cert: f.cert, Key: f.key, Room: 2*f.settings.Room + roomBeside})
+	s, err := queue.Serve(queue.Serving{
+		Addr: f.embed, Dir: store, Token: token, Cert: f.cert, Key: f.key,
+		Room: 2*f.settings.Room + roomBeside,
+	})
 	if err != nil {
 		return environment(err)
 	}
@@ -161,9 +169,11 @@ func (v *verb) embed(ctx context.Context, f startFlags, m *campaign.Manifest) (e
 	if err != nil {
 		return v.ended(ctx, err)
 	}
-	fmt.Fprintf(v.st.Stdout, "the queue of campaign %s runs at %s\nstart workers with: %s campaign work --queue %s\n", c.Name, s.URL(), v.st.Name, s.URL())
+	fmt.Fprintf(v.st.Stdout, "the queue of campaign %s runs at %s\nstart workers with: %s campaign work --queue %s\n", c.Name,
+		s.URL(), v.st.Name, s.URL())
 	if f.out == "" {
-		v.say("all outcomes are stored in %s. This command runs the campaign's NATS server until you press Ctrl-C; to continue the campaign later, run the same command again", store)
+		v.say("all outcomes are stored in %s. This command runs the campaign's NATS server until you press Ctrl-C; to continue the "+
+			"campaign later, run the same command again", store)
 		<-ctx.Done()
 		return v.Exit(harness.ExitInterrupted)
 	}

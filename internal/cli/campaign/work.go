@@ -51,7 +51,9 @@ func (v *verb) work(ctx context.Context, r reach, jobs int, idle time.Duration, 
 		return environment(err)
 	}
 	if build != c.Build {
-		return environment(fmt.Errorf("campaign %s was started by build %s of this program, but this worker is build %s. Results of different builds are not comparable: on this machine, use a copy of the program that started the campaign", c.Name, c.Build, build))
+		return environment(fmt.Errorf("campaign %s was started by build %s of this program, but this worker is build %s. Results of "+
+			"different builds are not comparable: on this machine, use a copy of the program that started the campaign", c.Name, c.Build,
+			build))
 	}
 	machine, err := campaign.MachineName()
 	if err != nil {
@@ -64,7 +66,8 @@ func (v *verb) work(ctx context.Context, r reach, jobs int, idle time.Duration, 
 	defer done()
 	v.say("worker started: campaign %s (%s), queue %s", c.Name, cli.Plural(len(c.Tasks(v.Book().Catalogue)), "run"), q.URL())
 	w := &campaign.Worker{
-		Campaign: c, Catalogue: v.Book().Catalogue, Name: fmt.Sprintf("%s-%d-%d", machine, os.Getpid(), time.Now().UnixNano()%1e6), Machine: machine, Dir: dir, Jobs: jobs, Idle: idle,
+		Campaign: c, Catalogue: v.Book().Catalogue, Name: fmt.Sprintf("%s-%d-%d", machine, os.Getpid(), time.Now().UnixNano()%1e6),
+		Machine: machine, Dir: dir, Jobs: jobs, Idle: idle,
 		Progress: v.event,
 	}
 	switch err := w.Run(ctx); {
@@ -74,7 +77,8 @@ func (v *verb) work(ctx context.Context, r reach, jobs int, idle time.Duration, 
 	case err != nil:
 		return v.ended(ctx, err)
 	}
-	v.say("every run of campaign %s has an outcome; now judge the runs: %s campaign finish --queue %s --campaign %s --out DIR", c.Name, v.st.Name, q.URL(), c.Name)
+	v.say("every run of campaign %s has an outcome; now judge the runs: %s campaign finish --queue %s --campaign %s --out DIR",
+		c.Name, v.st.Name, q.URL(), c.Name)
 	return nil
 }
 

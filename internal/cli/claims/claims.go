@@ -115,7 +115,8 @@ func chooseClaims(numbers []string) ([]cases.Claim, error) {
 // runClaims makes the runs of claims, several at once, and says what became of them.
 func (a *verb) runClaims(ctx context.Context, claims []cases.Claim, out string, jobs int, asJSON bool) error {
 	if entries, err := os.ReadDir(out); err == nil && len(entries) > 0 {
-		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("--out %s is not empty: choose a new directory (runs are never overwritten)", out)}
+		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("--out %s is not empty: choose a new directory (runs are "+
+			"never overwritten)", out)}
 	}
 	r := &claimRuns{a: a, out: out, begun: time.Now()}
 	for _, c := range claims {
@@ -211,7 +212,8 @@ func (r *claimRuns) one(ctx context.Context, number int, run cases.ClaimRun) err
 	if !answer.AsIt {
 		text = "unexpected result: " + strings.ReplaceAll(suite.Sentences(answer.Differs), "\n", "; ")
 	}
-	fmt.Fprintf(r.a.st.Stderr, "%4d of %d, %v  %s  %s\n", len(r.answers), r.all, time.Since(r.begun).Round(time.Second), run.Name, text)
+	fmt.Fprintf(r.a.st.Stderr, "%4d of %d, %v  %s  %s\n", len(r.answers), r.all, time.Since(r.begun).Round(time.Second), run.Name,
+		text)
 	return nil
 }
 
@@ -259,7 +261,8 @@ func answersOf(dir string) (answers []cases.ClaimResult, err error) {
 		}
 	}
 	if len(answers) == 0 {
-		return nil, fmt.Errorf("--from %s: the directory contains neither %s nor a run of a claim: name a directory that claims --run has written", dir, answersFile)
+		return nil, fmt.Errorf("--from %s: the directory contains neither %s nor a run of a claim: name a directory that claims "+
+			"--run has written", dir, answersFile)
 	}
 	return answers, nil
 }
@@ -312,7 +315,8 @@ func (a *verb) showClaims(claims []cases.Claim, answers []cases.ClaimResult, asJ
 	if err := w.Flush(); err != nil || !brief {
 		return err
 	}
-	fmt.Fprintf(a.st.Stdout, "\nTo see the runs of claim 9: %s claims 9. To make all runs again: %s claims --run.\n", a.st.Name, a.st.Name)
+	fmt.Fprintf(a.st.Stdout, "\nTo see the runs of claim 9: %s claims 9. To make all runs again: %s claims --run.\n", a.st.Name,
+		a.st.Name)
 	return nil
 }
 

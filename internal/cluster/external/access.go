@@ -61,7 +61,8 @@ func FromEnv() (Access, error) {
 		a.Password = strings.TrimRight(string(text), "\r\n")
 	}
 	if a.User != "" && a.Password == "" {
-		return a, fmt.Errorf("the environment variable %s contains a user name, but no password is set: set %s or %s", envUser, envPassword, envPasswordFile)
+		return a, fmt.Errorf("the environment variable %s contains a user name, but no password is set: set %s or %s", envUser,
+			envPassword, envPasswordFile)
 	}
 	err := a.readTLS()
 	return a, err

@@ -70,22 +70,27 @@ func (*Provider) Name() string { return cluster.ExternalName }
 // Available is nil when every node was named, and each can be shared with others.
 func (p *Provider) Available(t cluster.Topology) error {
 	if len(p.servers) == 0 {
-		return errors.New("--servers is missing: write NODE=HOST:PORT,... with an address for each of these servers: " + strings.Join(nodes(t), ", "))
+		return errors.New("--servers is missing: write NODE=HOST:PORT,... with an address for each of these servers: " +
+			strings.Join(nodes(t), ", "))
 	}
 	for _, r := range t.Nodes {
 		if p.servers[r.Name] == "" {
-			return fmt.Errorf("--servers gives no address for the server %s (topology %s has the servers %s)", r.Name, t.Name, strings.Join(nodes(t), ", "))
+			return fmt.Errorf("--servers gives no address for the server %s (topology %s has the servers %s)", r.Name, t.Name,
+				strings.Join(nodes(t), ", "))
 		}
 		if !cluster.Can[cluster.Tenant](r) {
-			return fmt.Errorf("server %s of topology %s cannot be an existing server, because on a server of this kind lockstorm could not separate the data of the run from other data: use another --provider", r.Name, t.Name)
+			return fmt.Errorf("server %s of topology %s cannot be an existing server, because on a server of this kind lockstorm could "+
+				"not separate the data of the run from other data: use another --provider", r.Name, t.Name)
 		}
 		if p.access.Password != "" && r.Login == nil {
-			return fmt.Errorf("the environment variable %s contains a password, but lockstorm does not support passwords for the server %s: unset this variable", envPassword, r.Name)
+			return fmt.Errorf("the environment variable %s contains a password, but lockstorm does not support passwords for the server "+
+				"%s: unset this variable", envPassword, r.Name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.servers)) {
 		if _, ok := t.Node(name); !ok {
-			return fmt.Errorf("--servers names %s, but topology %s has no server with this name (its servers: %s)", name, t.Name, strings.Join(nodes(t), ", "))
+			return fmt.Errorf("--servers names %s, but topology %s has no server with this name (its servers: %s)", name, t.Name,
+				strings.Join(nodes(t), ", "))
 		}
 	}
 	return nil
@@ -105,7 +110,9 @@ func (*Provider) Foreign() {}
 func (*Provider) Prepare(context.Context, cluster.Recipe, cluster.Place) error { return nil }
 
 // Launch looks for the server, and opens the door to it where one is needed.
-func (p *Provider) Launch(ctx context.Context, _ cluster.Topology, r cluster.Recipe, place cluster.Place) (cluster.Instance, error) {
+func (p *Provider) Launch(ctx context.Context, _ cluster.Topology, r cluster.Recipe, place cluster.Place) (cluster.Instance,
+	error,
+) {
 	theirs := p.servers[r.Name]
 	asking, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()

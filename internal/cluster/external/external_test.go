@@ -25,7 +25,10 @@ func TestParseServers(t *testing.T) {
 	if err != nil || len(s) != 3 || s["redis-2"] != "[::1]:6380" {
 		t.Errorf("%v, %v", s, err)
 	}
-	for _, bad := range []string{"", "redis-1", "=127.0.0.1:1", "redis-1=127.0.0.1", "redis-1=:6379", "redis-1=h:0", "redis-1=h:x", "redis-1=h:65536", "redis-1=h:1,redis-1=h:2"} {
+	for _, bad := range []string{
+		"", "redis-1", "=127.0.0.1:1", "redis-1=127.0.0.1", "redis-1=:6379", "redis-1=h:0", "redis-1=h:x",
+		"redis-1=h:65536", "redis-1=h:1,redis-1=h:2",
+	} {
 		if _, err := ParseServers([]string{bad}); err == nil {
 			t.Errorf("%q was taken", bad)
 		}
@@ -77,7 +80,8 @@ func TestFromEnv(t *testing.T) {
 }
 
 func TestWithout(t *testing.T) {
-	if got := Without([]string{"A=1", envPassword + "=x", envCA + "=y", "LOCKSTORM_CHILD=worker"}); !slices.Equal(got, []string{"A=1", "LOCKSTORM_CHILD=worker"}) {
+	if got := Without([]string{"A=1", envPassword + "=x", envCA + "=y", "LOCKSTORM_CHILD=worker"}); !slices.Equal(got,
+		[]string{"A=1", "LOCKSTORM_CHILD=worker"}) {
 		t.Errorf("%v", got)
 	}
 }

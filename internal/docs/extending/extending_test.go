@@ -80,7 +80,8 @@ func copySources(t *testing.T, dir string) {
 		}
 		for _, name := range files {
 			b, err := os.ReadFile(filepath.Join(example, name))
-			err = errors.Join(err, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755), os.WriteFile(filepath.Join(dir, name), b, 0o600))
+			err = errors.Join(err, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755),
+				os.WriteFile(filepath.Join(dir, name), b, 0o600))
 			if err != nil {
 				t.Fatal(err)
 			}

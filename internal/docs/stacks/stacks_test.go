@@ -54,7 +54,8 @@ func TestScripts(t *testing.T) {
 		"redis-sentinel.yml": {"depends_on:", "sentinel monitor lockstorm 127.0.0.1"},
 		"zk-three.yml":       {"CLASSPATH=", `"$$d/*"`, "server.3=127.0.0.1:"},
 		"mariadb.yml":        {"user: 65534:65534", "mariadb-install-db"},
-		"etcd-three.yml":     {"initial-cluster: etcd-1=http://127.0.0.1:", "lockstorm run --topology etcd-three --servers etcd-1=127.0.0.1:"},
+		"etcd-three.yml": {"initial-cluster: etcd-1=http://127.0.0.1:", "lockstorm run --topology etcd-three --servers " +
+			"etcd-1=127.0.0.1:"},
 	} {
 		for _, want := range wants {
 			if !strings.Contains(all[name], want) {

@@ -93,7 +93,8 @@ func Lab(topologies ...cluster.Topology) (string, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Made by %[1]smake docs%[1]s. Do not edit.
-# A lab: servers, lockstorm, which runs the suite lab.yaml against these servers, and a web server with the reports at http://%[2]s/lab/.
+# A lab: servers, lockstorm, which runs the suite lab.yaml against these servers, and a web server with the reports at
+# http://%[2]s/lab/.
 #   make image && docker compose -f compose/lab.yml up --build
 # For new runs, first delete the old runs:
 #   docker compose -f compose/lab.yml down -v

@@ -29,8 +29,8 @@ type moment struct {
 // gram is how many moments in a row make a feature.
 const gram = 3
 
-// Observe reads the behaviour off a record: the orders in which requests, answers, ends of leases, losses and faults came for each pair of
-// clients, what the checks say, and how near two grants came to each other.
+// Observe reads the behaviour off a record: the orders in which requests, answers, ends of leases, losses and faults came for
+// each pair of clients, what the checks say, and how near two grants came to each other.
 func Observe(rec *history.Record, r *checker.Results) Behaviour {
 	seen := map[uint64]bool{}
 	b := Behaviour{Margin: farthest}
@@ -168,8 +168,8 @@ func called(row []moment) []string {
 // farthest is the margin of a run in which no lock had two holders.
 const farthest = int64(time.Hour)
 
-// margin is how long after the last act under one grant the next one of another client was answered; negative: before that act. Grants that
-// may be held together have none.
+// margin is how long after the last act under one grant the next one of another client was answered; negative: before that act.
+// Grants that may be held together have none.
 func margin(rec *history.Record, grants []*history.Grant) int64 {
 	least, over := farthest, int64(math.MinInt64)
 	var holder *history.Grant

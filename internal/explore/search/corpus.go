@@ -41,7 +41,8 @@ type corpus struct {
 	file    *os.File
 }
 
-// openCorpus reads the corpus of a directory, if there is one, and goes on with it. A line that was cut off by a kill is left out.
+// openCorpus reads the corpus of a directory, if there is one, and goes on with it. A line that was cut off by a kill is left
+// out.
 func openCorpus(dir string) (*corpus, error) {
 	path := filepath.Join(dir, CorpusFile)
 	c := &corpus{seen: map[uint64]int{}}
@@ -121,8 +122,8 @@ const (
 	knownWorth = 0.3
 )
 
-// parent chooses one: one time in three one of those that came nearest to a violation without one, else the one of a few that has the rarest
-// behaviour and the fewest children. What has shown a violation is known, and leads to it again.
+// parent chooses one: one time in three one of those that came nearest to a violation without one, else the one of a few that has
+// the rarest behaviour and the fewest children. What has shown a violation is known, and leads to it again.
 func (c *corpus) parent(rnd *rand.Rand) *Entry {
 	if len(c.entries) == 0 {
 		return nil

@@ -45,7 +45,8 @@ func (v *Violation) String() string {
 
 // follows are checks whose violations follow from one that fails, too: they are told with it.
 var follows = map[string]string{
-	checker.LockLinearizability: checker.MutualExclusion, checker.DataPlain: checker.MutualExclusion, checker.LossNotice: checker.MutualExclusion,
+	checker.LockLinearizability: checker.MutualExclusion, checker.DataPlain: checker.MutualExclusion,
+	checker.LossNotice: checker.MutualExclusion,
 }
 
 // fails reports whether a check makes a run fail.
@@ -57,8 +58,8 @@ func fails(r *checker.Results, name string) bool {
 // lateTry is the rule of a try that was not answered in time, whatever was at work meanwhile.
 const lateTry = "late-try"
 
-// heldByFaults reports whether a try took too long only while faults were at work. A search has faults that last for longer than a try may
-// take: that a try does not end before its fault is no bug that is worth a search, but one that goes on afterwards is.
+// heldByFaults reports whether a try took too long only while faults were at work. A search has faults that last for longer than
+// a try may take: that a try does not end before its fault is no bug that is worth a search, but one that goes on afterwards is.
 func heldByFaults(rec *history.Record, f checker.Finding) bool {
 	if f.Rule != lateTry {
 		return false
@@ -74,7 +75,8 @@ func heldByFaults(rec *history.Record, f checker.Finding) bool {
 	return span.To-span.From-span.Covered(spans) <= rec.Run.Bounds[workloads.BoundTry]
 }
 
-// keep keeps the run that is enough, and the one without a violation that came nearest to one; kept is where a run is kept already.
+// keep keeps the run that is enough, and the one without a violation that came nearest to one; kept is where a run is kept
+// already.
 func (w *searching) keep(nth int, dir, kept string, r *checker.Results, b Behaviour) error {
 	move := func(to string) error {
 		if err := os.RemoveAll(filepath.Join(w.Dir, to)); err != nil {
@@ -105,7 +107,10 @@ func (w *searching) violations(g Genome, nth int, dir string, r *checker.Results
 		if !fails(r, name) || fails(r, follows[name]) {
 			continue
 		}
-		all := slices.DeleteFunc(slices.Clone(c.Findings), func(f checker.Finding) bool { return !f.Gating || f.Doubtful || heldByFaults(rec, f) })
+		all := slices.DeleteFunc(slices.Clone(c.Findings), func(f checker.Finding) bool {
+			return !f.Gating || f.Doubtful ||
+				heldByFaults(rec, f)
+		})
 		if len(all) == 0 {
 			continue
 		}
@@ -115,7 +120,8 @@ func (w *searching) violations(g Genome, nth int, dir string, r *checker.Results
 		shape := Shape(rec, f)
 		if v == nil {
 			v = &Violation{
-				Check: name, Rule: f.Rule, Class: f.Class, Cause: f.CauseKind, Fault: fault, Shapes: map[string]int{}, Message: f.Message, After: time.Since(w.begun), Nth: nth, Genome: g,
+				Check: name, Rule: f.Rule, Class: f.Class, Cause: f.CauseKind, Fault: fault, Shapes: map[string]int{}, Message: f.Message,
+				After: time.Since(w.begun), Nth: nth, Genome: g,
 			}
 			for other, first := range follows {
 				if first == name && fails(r, other) {

@@ -106,7 +106,10 @@ func (s *Space) draw(rnd *rand.Rand, next func() Genome) (g Genome, ok bool) {
 // Fresh is a genome of its own: one fault mostly, and short.
 func (s *Space) Fresh(rnd *rand.Rand) (Genome, bool) {
 	return s.draw(rnd, func() Genome {
-		g := Genome{Clients: fewest + rnd.IntN(mostClients-fewest+1), Locks: 1, Time: s.quick() + time.Duration(rnd.IntN(4))*s.ttl/2, Workload: Gene{Name: plainLoad}}
+		g := Genome{
+			Clients: fewest + rnd.IntN(mostClients-fewest+1), Locks: 1, Time: s.quick() + time.Duration(rnd.IntN(4))*s.ttl/2,
+			Workload: Gene{Name: plainLoad},
+		}
 		if rnd.IntN(4) == 0 {
 			g.Workload = s.load(rnd)
 		}

@@ -56,8 +56,9 @@ type State struct {
 	Unshared   error          // why others were not reached, the last time that they were not
 	New        *Violation     // found by this run; nil: none
 	Violations []*Violation   // distinct ones
-	Nearest    string         // directory, in that of the search, of the run without a violation that came nearest to one; empty: none
-	Last       string         // of the run that was enough; empty: none was
+	// directory, in that of the search, of the run without a violation that came nearest to one; empty: none
+	Nearest string
+	Last    string // of the run that was enough; empty: none was
 }
 
 // searching is a search under way.
@@ -85,8 +86,8 @@ const mostFailures = 10
 // fresh is the part of genomes, one in so many, that have no parent.
 const fresh = 2
 
-// Go searches. When ctx ends, what runs is stopped; what was found is in the state. The error is that no run could be made, or of the
-// directory.
+// Go searches. When ctx ends, what runs is stopped; what was found is in the state. The error is that no run could be made, or of
+// the directory.
 func (s *Search) Go(ctx context.Context) (*State, error) {
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		return nil, err
@@ -103,7 +104,10 @@ func (s *Search) Go(ctx context.Context) (*State, error) {
 	}
 	c.entries = slices.DeleteFunc(c.entries, func(e *Entry) bool { return !s.Space.has(e.Genome) })
 	defer c.file.Close() //nolint:errcheck // each line was written
-	w := &searching{state: State{Why: map[string]int{}}, Search: s, begun: time.Now(), rnd: rand.New(rand.NewPCG(s.Seed, uint64(len(c.entries)))), corpus: c}
+	w := &searching{
+		state: State{Why: map[string]int{}}, Search: s, begun: time.Now(),
+		rnd: rand.New(rand.NewPCG(s.Seed, uint64(len(c.entries)))), corpus: c,
+	}
 	if err := w.load(); err != nil {
 		return nil, err
 	}
@@ -152,7 +156,8 @@ func (s *Search) claim() error {
 	case errors.Is(err, fs.ErrNotExist):
 		entries, err := os.ReadDir(s.Dir)
 		if err == nil && len(entries) > 0 {
-			err = &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is not empty, and is not the directory of an earlier search: name a new directory", s.Dir)}
+			err = &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is not empty, and is not the directory of an earlier "+
+				"search: name a new directory", s.Dir)}
 		}
 		if err != nil {
 			return err
@@ -170,7 +175,8 @@ func (s *Search) claim() error {
 		line = strings.Join(there.Args(), " ")
 	}
 	if line != strings.Join(s.Space.base.Args(), " ") {
-		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is the directory of another search (%s): name a new directory", s.Dir, line)}
+		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is the directory of another search (%s): name a new "+
+			"directory", s.Dir, line)}
 	}
 	return nil
 }
@@ -230,7 +236,8 @@ func (w *searching) once(ctx context.Context) {
 	w.exchange(ctx, false)
 	g, nth, ok := w.next()
 	if !ok {
-		w.end(errors.New("explore found no combination of faults and settings in which this lock can run on this machine: run lockstorm doctor to see what is missing"))
+		w.end(errors.New("explore found no combination of faults and settings in which this lock can run on this machine: run " +
+			"lockstorm doctor to see what is missing"))
 		return
 	}
 	dir := filepath.Join(w.Dir, tries, strconv.Itoa(nth))
@@ -290,7 +297,8 @@ func (w *searching) learn(g Genome, nth int, dir string, r *checker.Results, rec
 	if w.Progress != nil {
 		w.Progress(w.state)
 	}
-	if w.state.Last != "" || (w.StopAt > 0 && len(w.state.Violations) >= w.StopAt) || (w.Until != nil && slices.ContainsFunc(w.state.Violations, w.Until)) {
+	if w.state.Last != "" || (w.StopAt > 0 && len(w.state.Violations) >= w.StopAt) ||
+		(w.Until != nil && slices.ContainsFunc(w.state.Violations, w.Until)) {
 		w.stop()
 	}
 }

@@ -41,7 +41,10 @@ func TestOrders(t *testing.T) {
 // The fixtures of the judge have behaviour: those in which two hold at once are nearer than those in which none does.
 func TestMargin(t *testing.T) {
 	g := func(client string, from, use int64) *history.Grant {
-		return &history.Grant{Client: client, Acquire: &history.Call{Invoke: &history.Event{Time: from - 1}, Return: &history.Event{Time: from, Type: history.OK}}, Uses: []*history.Call{{Invoke: &history.Event{Time: use}}}}
+		return &history.Grant{Client: client, Acquire: &history.Call{
+			Invoke: &history.Event{Time: from - 1},
+			Return: &history.Event{Time: from, Type: history.OK},
+		}, Uses: []*history.Call{{Invoke: &history.Event{Time: use}}}}
 	}
 	for _, c := range []struct {
 		want int64
@@ -66,7 +69,8 @@ func TestCorpus(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, features := range [][]uint64{{1, 2}, {2}, {2, 3}} {
-		if n, err := c.add(Genome{Clients: i + 2}, Behaviour{Features: features, Margin: int64(i)}, false); err != nil || n != []int{2, 0, 1}[i] {
+		if n, err := c.add(Genome{Clients: i + 2}, Behaviour{Features: features, Margin: int64(i)}, false); err != nil ||
+			n != []int{2, 0, 1}[i] {
 			t.Errorf("%v: %d new, %v", features, n, err)
 		}
 	}
@@ -103,12 +107,19 @@ func violating(_ context.Context, _ *harness.Trial, dir string) (*checker.Result
 		return nil, err
 	}
 	return &checker.Results{Verdict: checker.Fail, Checks: map[string]checker.Result{
-		checker.MutualExclusion: {Verdict: checker.Fail, Required: true, Findings: []checker.Finding{{Rule: "overlap", Class: checker.Defect, Gating: true}}},
-		checker.DataPlain:       {Verdict: checker.Fail, Required: true, Findings: []checker.Finding{{Rule: "lost-update", Class: checker.Defect, Gating: true}}},
+		checker.MutualExclusion: {
+			Verdict: checker.Fail, Required: true,
+			Findings: []checker.Finding{{Rule: "overlap", Class: checker.Defect, Gating: true}},
+		},
+		checker.DataPlain: {
+			Verdict: checker.Fail, Required: true,
+			Findings: []checker.Finding{{Rule: "lost-update", Class: checker.Defect, Gating: true}},
+		},
 	}}, nil
 }
 
-// The search keeps what it finds, counts it by kind, and ends when it has what it looks for. Runs that cannot be made end it with their error.
+// The search keeps what it finds, counts it by kind, and ends when it has what it looks for. Runs that cannot be made end it with
+// their error.
 func TestSearch(t *testing.T) {
 	s := &Search{Space: space(t, "file-flock", "client-pause"), Dir: t.TempDir(), Seed: 1, Jobs: 2, Keep: 1}
 	s.Run = violating
@@ -152,10 +163,14 @@ func (b *board) Give(_ context.Context, mine []*Entry) error {
 	return nil
 }
 
-// A search goes on from what others have learnt, if it may run it, and gives them what it learnt itself, but not what it has of them.
+// A search goes on from what others have learnt, if it may run it, and gives them what it learnt itself, but not what it has of
+// them.
 func TestShared(t *testing.T) {
 	foreign := func(fault string, features ...uint64) *Entry {
-		return &Entry{Genome: Genome{Faults: []Gene{{Name: fault}}, Workload: Gene{Name: "counter"}, Clients: 2, Locks: 1, Time: time.Second}, Features: features}
+		return &Entry{Genome: Genome{
+			Faults: []Gene{{Name: fault}}, Workload: Gene{Name: "counter"}, Clients: 2, Locks: 1,
+			Time: time.Second,
+		}, Features: features}
 	}
 	b := &board{others: []*Entry{foreign("client-pause", 1, 2), foreign("client-pause", 2), foreign("server-kill", 3)}}
 	s := &Search{Space: space(t, "file-flock", "client-pause"), Dir: t.TempDir(), Seed: 1, Jobs: 1, Share: b, StopAt: 1}
@@ -239,13 +254,15 @@ func TestClaim(t *testing.T) {
 	}
 	other := &Search{Space: space(t, "none", "client-pause"), Dir: dir, Jobs: 1, Run: s.Run}
 	var coded *harness.Error
-	if _, err := other.Go(t.Context()); !errors.As(err, &coded) || coded.Code != harness.ExitUsage || !strings.Contains(err.Error(), "another search") {
+	if _, err := other.Go(t.Context()); !errors.As(err, &coded) || coded.Code != harness.ExitUsage ||
+		!strings.Contains(err.Error(), "another search") {
 		t.Errorf("%v", err)
 	}
 	if err := os.Remove(filepath.Join(dir, baseFile)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Go(t.Context()); !errors.As(err, &coded) || coded.Code != harness.ExitUsage || !strings.Contains(err.Error(), "is not empty") {
+	if _, err := s.Go(t.Context()); !errors.As(err, &coded) || coded.Code != harness.ExitUsage ||
+		!strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("%v", err)
 	}
 }
@@ -255,9 +272,15 @@ func TestTryThatFaultsHeld(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	fault := func(from, to int64) *history.Injection {
 		began := &history.Event{Time: from, Type: history.OK}
-		return &history.Injection{Fault: history.Fault{Began: from}, Invoke: began, Effect: began, HealEnd: &history.Event{Time: to, Type: history.OK}}
+		return &history.Injection{
+			Fault: history.Fault{Began: from}, Invoke: began, Effect: began,
+			HealEnd: &history.Event{Time: to, Type: history.OK},
+		}
 	}
-	rec := &history.Record{Run: history.Run{Bounds: map[string]int64{workloads.BoundTry: 2000 * ms}}, Faults: []*history.Injection{fault(1500*ms, 2500*ms), fault(1000*ms, 2000*ms)}}
+	rec := &history.Record{
+		Run:    history.Run{Bounds: map[string]int64{workloads.BoundTry: 2000 * ms}},
+		Faults: []*history.Injection{fault(1500*ms, 2500*ms), fault(1000*ms, 2000*ms)},
+	}
 	for _, c := range []struct {
 		rule     string
 		from, to int64

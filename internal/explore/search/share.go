@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Share is a corpus that several searches of one lock have in common. Where it cannot be reached, a search goes on with what it has.
+// Share is a corpus that several searches of one lock have in common. Where it cannot be reached, a search goes on with what it
+// has.
 type Share interface {
 	// Others are the entries that other searches have added since the last call.
 	Others(ctx context.Context) ([]*Entry, error)

@@ -25,8 +25,8 @@ const (
 func (s *Space) quick() time.Duration   { return (s.ttl + s.ttl/2).Round(100 * time.Millisecond) }
 func (s *Space) longest() time.Duration { return max(5*s.ttl, 5*time.Second) }
 
-// blameless are workloads that can end badly with a lock that keeps every promise: handoff measures, two-locks can deadlock, and job does twice
-// what takes less time than its clients' clocks differ.
+// blameless are workloads that can end badly with a lock that keeps every promise: handoff measures, two-locks can deadlock, and
+// job does twice what takes less time than its clients' clocks differ.
 var blameless = []string{"handoff", "two-locks", "job"}
 
 // fixed are parameters of workloads that change what is asked of the lock, or how it must be used.
@@ -91,12 +91,13 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, choice Choice) (*Spac
 	s.base.Time = s.longest()
 	code := s.allowed(choice.Only, choice.Without)
 	for _, w := range cat.Workloads.All() {
-		// A lock that is not reentrant may let go of the first grant when it refuses the second: who identifies each grant on its own, as most
-		// libraries do by default, never sees that.
+		// A lock that is not reentrant may let go of the first grant when it refuses the second: who identifies each grant on its own,
+		// as most libraries do by default, never sees that.
 		if w.Model != "" && w.Model != b.Model.Kind {
 			continue
 		}
-		if !slices.Contains(blameless, w.Name) && s.possible(func(c *harness.Config) { c.Workload = w.Name }) { // it measures, and touches no data
+		// it measures, and touches no data
+		if !slices.Contains(blameless, w.Name) && s.possible(func(c *harness.Config) { c.Workload = w.Name }) {
 			s.loads = append(s.loads, w.Name)
 			if w.Model != "" || slices.Contains(w.Models, b.Model.Kind) {
 				s.mode = w.Name
@@ -104,7 +105,8 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, choice Choice) (*Spac
 		}
 	}
 	if len(s.faults) == 0 {
-		return nil, &harness.Error{Code: code, Err: fmt.Errorf("the settings `only` and `without` leave no fault that can be injected into runs of %s on this machine: name other faults in `only` or in `without`", base.Backend)}
+		return nil, &harness.Error{Code: code, Err: fmt.Errorf("the settings `only` and `without` leave no fault that can be "+
+			"injected into runs of %s on this machine: name other faults in `only` or in `without`", base.Backend)}
 	}
 	if s.options, err = s.chosen(base.Backend, b.Params, choice.Vary); err != nil {
 		return nil, err
@@ -123,10 +125,16 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, choice Choice) (*Spac
 		requests = nil
 	}
 	s.values = map[string][]string{
-		"at": append([]string{"random"}, s.points...), "nth": {"1", "2", "3", "5", "8"}, "for": {"0.2ttl", "0.5ttl", "0.9ttl", "1.2ttl", "1.5ttl", "2.5ttl"},
-		"every": {"0.5ttl", "1ttl", "1.7ttl", "2.5ttl"}, "clients": {"1", "holder", "all", "half", "c1", "c1+c2"}, "stay": {"0.3ttl", "0.9ttl", "1.5ttl"},
-		"nodes": {"1", "2", "leader", "follower", "majority", "granted", "all"}, "grant": {"any", "all", "1", "2", "3"}, "until": {"granted"}, "while": {"1"}, "message": requests,
-		"hold": {"0", "0.1ttl", "0.5ttl", "0.9ttl", "1.5ttl", "2.5ttl"}, // longer than a lease: then it must be extended, or its loss told
+		"at": append([]string{"random"}, s.points...), "nth": {"1", "2", "3", "5", "8"}, "for": {
+			"0.2ttl", "0.5ttl", "0.9ttl", "1.2ttl",
+			"1.5ttl", "2.5ttl",
+		},
+		"every": {"0.5ttl", "1ttl", "1.7ttl", "2.5ttl"}, "clients": {"1", "holder", "all", "half", "c1", "c1+c2"},
+		"stay":  {"0.3ttl", "0.9ttl", "1.5ttl"},
+		"nodes": {"1", "2", "leader", "follower", "majority", "granted", "all"}, "grant": {"any", "all", "1", "2", "3"},
+		"until": {"granted"}, "while": {"1"}, "message": requests,
+		// longer than a lease: then it must be extended, or its loss told
+		"hold": {"0", "0.1ttl", "0.5ttl", "0.9ttl", "1.5ttl", "2.5ttl"},
 	}
 	return s, nil
 }
@@ -153,7 +161,8 @@ func (s *Space) chosen(backend string, all []catalog.Param, names []string) (out
 		case i < 0:
 			err = fmt.Errorf("--vary: %s has no option %q (see: list backends)", backend, name)
 		case len(s.valuesOf(all[i])) == 0:
-			err = fmt.Errorf("--vary: option %q of %s has no list of values from which explore could choose: make one search for each value, with --backend NAME:%s=VALUE", name, backend, name)
+			err = fmt.Errorf("--vary: option %q of %s has no list of values from which explore could choose: make one search for each "+
+				"value, with --backend NAME:%s=VALUE", name, backend, name)
 		}
 		if err != nil {
 			return nil, &harness.Error{Code: harness.ExitUsage, Err: err}
@@ -163,8 +172,8 @@ func (s *Space) chosen(backend string, all []catalog.Param, names []string) (out
 	return out, nil
 }
 
-// allowed finds the faults that can be injected here. The code is that of a search without any: that of this machine where another one could
-// inject some.
+// allowed finds the faults that can be injected here. The code is that of a search without any: that of this machine where
+// another one could inject some.
 func (s *Space) allowed(only, without []string) (code int) {
 	code = harness.ExitUsage // of a search without faults
 	for _, spec := range s.cat.Nemeses.All() {

@@ -28,7 +28,8 @@ func space(t *testing.T, backend string, only ...string) *Space {
 // Every genome, fresh or changed, is one that can be run, and a chain of changes reaches all that can be varied.
 func TestGenomes(t *testing.T) {
 	s := space(t, "redis-get-del")
-	if !slices.Contains(s.Faults(), "client-pause") || slices.Contains(s.Faults(), "failover-kill") || slices.Contains(s.Workloads(), "job") {
+	if !slices.Contains(s.Faults(), "client-pause") || slices.Contains(s.Faults(), "failover-kill") ||
+		slices.Contains(s.Workloads(), "job") {
 		t.Errorf("faults %v, workloads %v", s.Faults(), s.Workloads())
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -52,12 +53,15 @@ func TestGenomes(t *testing.T) {
 		}
 		loads[g.Workload.Name] = true
 	}
-	if len(faults) != len(s.Faults()) || !points["between-get-and-del"] || !points["before-write"] || len(loads) != len(s.Workloads()) {
-		t.Errorf("reached %d of %d faults, %d points, %d of %d workloads", len(faults), len(s.Faults()), len(points), len(loads), len(s.Workloads()))
+	if len(faults) != len(s.Faults()) || !points["between-get-and-del"] || !points["before-write"] ||
+		len(loads) != len(s.Workloads()) {
+		t.Errorf("reached %d of %d faults, %d points, %d of %d workloads", len(faults), len(s.Faults()), len(points), len(loads),
+			len(s.Workloads()))
 	}
 }
 
-// The sweep has each fault alone, several locks, and, of a lock that extends its leases, sections that are longer than one; each can be run.
+// The sweep has each fault alone, several locks, and, of a lock that extends its leases, sections that are longer than one; each
+// can be run.
 func TestSweep(t *testing.T) {
 	for backend, renews := range map[string]bool{"redis-lua": false, "redis-watchdog": true} {
 		s := space(t, backend)
@@ -77,7 +81,11 @@ func TestSweep(t *testing.T) {
 				together++
 			}
 			for _, kind := range kinds {
-				of := slices.IndexFunc(g.Faults, func(f Gene) bool { spec, err := s.cat.Nemeses.Get(f.Name); return err == nil && kind.has(spec) })
+				of := slices.IndexFunc(g.Faults, func(f Gene) bool {
+					spec, err := s.cat.Nemeses.Get(f.Name)
+					return err == nil &&
+						kind.has(spec)
+				})
 				if of >= 0 && len(g.Faults) > kind.atOnce {
 					t.Errorf("%s: %d faults in a run that has %s: %s", backend, len(g.Faults), g.Faults[of].Name, g)
 				}
@@ -86,15 +94,21 @@ func TestSweep(t *testing.T) {
 				long++
 			}
 		}
-		if len(plain) != len(s.Faults()) || together == 0 || !locks[1] || !locks[severalLocks] || !locks[manyLocks] || (long > 0) != renews {
-			t.Errorf("%s: %d of %d faults as they are, %d together, locks %v, %d long sections", backend, len(plain), len(s.Faults()), together, locks, long)
+		if len(plain) != len(s.Faults()) || together == 0 || !locks[1] || !locks[severalLocks] || !locks[manyLocks] ||
+			(long > 0) != renews {
+			t.Errorf("%s: %d of %d faults as they are, %d together, locks %v, %d long sections", backend, len(plain), len(s.Faults()),
+				together, locks, long)
 		}
 	}
 }
 
-// The first run has the fault of which a lock of its kind fails first: one with a lease outlives its paused holder, one without its dead one.
+// The first run has the fault of which a lock of its kind fails first: one with a lease outlives its paused holder, one without
+// its dead one.
 func TestFirstFault(t *testing.T) {
-	for backend, want := range map[string]string{"redis-lua": "client-pause", "redis-setnx": "client-kill", "file-excl": "client-kill", "file-flock": "client-pause"} {
+	for backend, want := range map[string]string{
+		"redis-lua": "client-pause", "redis-setnx": "client-kill",
+		"file-excl": "client-kill", "file-flock": "client-pause",
+	} {
 		if first := space(t, backend).sweep()[0]; len(first.Faults) != 1 || first.Faults[0].Name != want {
 			t.Errorf("%s: %s, want %s", backend, first, want)
 		}
@@ -106,9 +120,14 @@ func TestSpaceRefuses(t *testing.T) {
 	cfg := harness.Defaults()
 	cfg.Backend = "file-flock"
 	cat := harness.New(stores.All()...)
-	for _, c := range []struct{ only, without []string }{{only: []string{"client-puase"}}, {without: []string{"nothing"}}, {only: []string{"failover-kill"}}} {
+	for _, c := range []struct{ only, without []string }{
+		{only: []string{"client-puase"}},
+		{without: []string{"nothing"}},
+		{only: []string{"failover-kill"}},
+	} {
 		var coded *harness.Error
-		if _, err := NewSpace(cat, cfg, Choice{Only: c.only, Without: c.without}); !errors.As(err, &coded) || coded.Code != harness.ExitUsage {
+		if _, err := NewSpace(cat, cfg, Choice{Only: c.only, Without: c.without}); !errors.As(err, &coded) ||
+			coded.Code != harness.ExitUsage {
 			t.Errorf("only %v, without %v: %v", c.only, c.without, err)
 		}
 	}
@@ -118,7 +137,8 @@ func TestSpaceRefuses(t *testing.T) {
 	}
 }
 
-// Options of a lock are varied where that is asked for; what was given with the lock stays, and a corpus with other options is not gone on with.
+// Options of a lock are varied where that is asked for; what was given with the lock stays, and a corpus with other options is
+// not gone on with.
 func TestOptions(t *testing.T) {
 	cat := harness.New(stores.All()...)
 	cfg := harness.Defaults()
@@ -157,7 +177,8 @@ func TestOptions(t *testing.T) {
 	}
 	var coded *harness.Error
 	for _, name := range []string{"retires", "client"} { // of the latter no values are known
-		if _, err := NewSpace(cat, cfg, Choice{Vary: []string{name}}); !errors.As(err, &coded) || coded.Code != harness.ExitUsage || !strings.Contains(err.Error(), name) {
+		if _, err := NewSpace(cat, cfg, Choice{Vary: []string{name}}); !errors.As(err, &coded) || coded.Code != harness.ExitUsage ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -183,9 +204,11 @@ func TestAdapterIsSearched(t *testing.T) {
 // The words that the text of a parameter explains are its values.
 func TestExplained(t *testing.T) {
 	for doc, want := range map[string]string{
-		"when the client extends the lock: none: never; half: once, halfway between read and write; background: every third of the ttl":  "none half background",
-		"when the client extends the lock (none: never; half: once, halfway between read and write; background: every third of the ttl)": "none half background",
-		"the pause between two tries of a waiting client; fixed: a fiftieth of the ttl; jitter: a random time":                           "fixed jitter",
+		"when the client extends the lock: none: never; half: once, halfway between read and write; background: every third of " +
+			"the ttl": "none half background",
+		"when the client extends the lock (none: never; half: once, halfway between read and write; background: every third of " +
+			"the ttl)": "none half background",
+		"the pause between two tries of a waiting client; fixed: a fiftieth of the ttl; jitter: a random time": "fixed jitter",
 		"longest time in the critical section": "",
 	} {
 		if got := strings.Join(explained(doc), " "); got != want {
@@ -196,7 +219,11 @@ func TestExplained(t *testing.T) {
 
 // The texts of the faults' parameters explain the words that the faults know.
 func TestFaultsExplainTheirWords(t *testing.T) {
-	words := map[string]string{"mode=cut": "cut blackhole loss hold latency", "mode=kill": "kill pause cut loss", "how=signal": "signal collector"} // by the default
+	// by the default
+	words := map[string]string{
+		"mode=cut": "cut blackhole loss hold latency", "mode=kill": "kill pause cut loss",
+		"how=signal": "signal collector",
+	}
 	found := map[string]bool{}
 	for _, spec := range harness.New(stores.All()...).Nemeses.All() {
 		for _, p := range spec.Params {

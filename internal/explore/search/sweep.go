@@ -12,9 +12,10 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// sweep is what is tried before anything is varied: what only locks of this model have; all faults as they are by default, and, where a majority
-// decides, before each kind of them those at a majority; the other workloads and several locks without a fault; what a lock that extends its own
-// leases has to stand; and then the faults at each of the lock's own points, or, where it names none, at one of its first messages.
+// sweep is what is tried before anything is varied: what only locks of this model have; all faults as they are by default, and,
+// where a majority decides, before each kind of them those at a majority; the other workloads and several locks without a fault;
+// what a lock that extends its own leases has to stand; and then the faults at each of the lock's own points, or, where it names
+// none, at one of its first messages.
 func (s *Space) sweep() (all []Genome) {
 	first := s.grouped("", "")
 	if s.many { // it stands what happens to one of its servers, or should: what happens to most of them tells more
@@ -33,7 +34,8 @@ func (s *Space) sweep() (all []Genome) {
 			all = append(all, Genome{Workload: Gene{Name: load}})
 		}
 	}
-	all = append(all, Genome{Locks: severalLocks}, Genome{Locks: manyLocks, Workload: Gene{plainLoad, map[string]string{"hold": "0.5ttl"}}})
+	all = append(all, Genome{Locks: severalLocks},
+		Genome{Locks: manyLocks, Workload: Gene{plainLoad, map[string]string{"hold": "0.5ttl"}}})
 	if s.renews {
 		all = append(all, s.renewed()...)
 	}
@@ -47,24 +49,30 @@ func (s *Space) sweep() (all []Genome) {
 	return all
 }
 
-// kinds of faults share no run of the sweep: that a server lost its data would explain what a paused client does. Of a kind there are so many in
-// a run; shrinking says which one it was. What holds a client or its writes back is alone: a client that was killed or cut off writes nothing late.
+// kinds of faults share no run of the sweep: that a server lost its data would explain what a paused client does. Of a kind there
+// are so many in a run; shrinking says which one it was. What holds a client or its writes back is alone: a client that was
+// killed or cut off writes nothing late.
 var kinds = []struct {
 	atOnce int
 	has    func(f nemesis.Spec) bool
 }{
 	{1, ofClients},
 	{1, func(f nemesis.Spec) bool { return f.OfMaster }},
-	{2, func(f nemesis.Spec) bool { return !ofClients(f) && !f.OfMaster && f.Family != history.FamilyLink }}, // a store that forgets, or a clock
+	// a store that forgets, or a clock
+	{2, func(f nemesis.Spec) bool { return !ofClients(f) && !f.OfMaster && f.Family != history.FamilyLink }},
 	{2, func(f nemesis.Spec) bool { return !ofClients(f) && !f.OfMaster && f.Family == history.FamilyLink }},
 }
 
 func ofClients(f nemesis.Spec) bool { return f.Family == history.FamilyClient || f.Delays }
 
 // published are the faults of which most published failures of locks speak: they come first.
-var published = []string{"client-pause", "packet-delay", "lost-reply", "partition-client", "server-restart", "clock-jump", "evict", "failover-kill", "leader-isolate"}
+var published = []string{
+	"client-pause", "packet-delay", "lost-reply", "partition-client", "server-restart", "clock-jump",
+	"evict", "failover-kill", "leader-isolate",
+}
 
-// rank is where a fault comes among those of its kind. A lock that nothing ends but its release fails first by the death of its holder.
+// rank is where a fault comes among those of its kind. A lock that nothing ends but its release fails first by the death of its
+// holder.
 func (s *Space) rank(g Gene) int {
 	if s.kept && g.Name == "client-kill" {
 		return -1
@@ -75,12 +83,16 @@ func (s *Space) rank(g Gene) int {
 	return len(published)
 }
 
-// grouped are, for each kind, runs with all its faults that have a parameter, set to a value; without a parameter, with all as they are.
+// grouped are, for each kind, runs with all its faults that have a parameter, set to a value; without a parameter, with all as
+// they are.
 func (s *Space) grouped(param, value string) (lists [][]Genome) {
 	for _, kind := range kinds {
 		var genes []Gene
 		for _, f := range inTurn(s.faults) {
-			if !kind.has(f) || param != "" && !slices.ContainsFunc(f.Params, func(p catalog.Param) bool { return p.Name == param && p.Default != value }) {
+			if !kind.has(f) || param != "" && !slices.ContainsFunc(f.Params, func(p catalog.Param) bool {
+				return p.Name == param &&
+					p.Default != value
+			}) {
 				continue
 			}
 			g := Gene{Name: f.Name}
@@ -131,12 +143,17 @@ const severalLocks, manyLocks = 2, 12
 // amounts are the numbers of locks that a run may have.
 var amounts = []int{1, severalLocks, manyLocks}
 
-// renewed are runs in which a lease that its library extends ends all the same: in the middle of a section that is longer than it, and while
-// the lock is asked for so rarely that nobody may hold it when its old holder is back. When that is hangs on chance: there are several.
-// First a client dies in the queue: the next one may take its end for that of the holder, which stays for longer.
+// renewed are runs in which a lease that its library extends ends all the same: in the middle of a section that is longer than
+// it, and while the lock is asked for so rarely that nobody may hold it when its old holder is back. When that is hangs on
+// chance: there are several. First a client dies in the queue: the next one may take its end for that of the holder, which stays
+// for longer.
 func (s *Space) renewed() (all []Genome) {
 	if kill := "client-kill"; s.injects(kill) {
-		all = append(all, Genome{Clients: mostClients, Time: s.longest(), Workload: Gene{plainLoad, map[string]string{"hold": "1.5ttl"}}, Faults: []Gene{{Name: kill, Params: map[string]string{"at": history.AtWaiting}}}})
+		all = append(all, Genome{
+			Clients: mostClients, Time: s.longest(),
+			Workload: Gene{plainLoad, map[string]string{"hold": "1.5ttl"}},
+			Faults:   []Gene{{Name: kill, Params: map[string]string{"at": history.AtWaiting}}},
+		})
 	}
 	for _, f := range []Gene{
 		{Name: "client-pause", Params: map[string]string{"at": history.AtAcquired, "for": "3ttl"}},
@@ -147,7 +164,10 @@ func (s *Space) renewed() (all []Genome) {
 		}
 		all = append(all, Genome{Time: s.longest(), Workload: Gene{plainLoad, map[string]string{"hold": "2.5ttl"}}, Faults: []Gene{f}})
 		for range 3 {
-			all = append(all, Genome{Clients: fewest, Time: s.longest(), Workload: Gene{plainLoad, map[string]string{"hold": "0.5ttl", "think": "3ttl"}}, Faults: []Gene{f}})
+			all = append(all, Genome{
+				Clients: fewest, Time: s.longest(),
+				Workload: Gene{plainLoad, map[string]string{"hold": "0.5ttl", "think": "3ttl"}}, Faults: []Gene{f},
+			})
 		}
 	}
 	return all
@@ -167,10 +187,12 @@ func inTurn(all []nemesis.Spec) (out []nemesis.Spec) {
 		turns[f.Name] = seen[f.Family]
 		seen[f.Family]++
 	}
-	return slices.SortedStableFunc(slices.Values(all), func(a, b nemesis.Spec) int { return cmp.Compare(turns[a.Name], turns[b.Name]) })
+	return slices.SortedStableFunc(slices.Values(all),
+		func(a, b nemesis.Spec) int { return cmp.Compare(turns[a.Name], turns[b.Name]) })
 }
 
-// Swept is a genome of the sweep: a run that is long enough for what its faults do by default, where the genome does not say otherwise.
+// Swept is a genome of the sweep: a run that is long enough for what its faults do by default, where the genome does not say
+// otherwise.
 func (s *Space) Swept(rnd *rand.Rand, of Genome) (Genome, bool) {
 	return s.draw(rnd, func() Genome {
 		g := of.clone()

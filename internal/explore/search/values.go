@@ -13,7 +13,8 @@ import (
 // around are the parts of a default that are tried.
 var around = []float64{0, 0.3, 1, 2, 5}
 
-// valuesOf are values that a parameter may have: those of all faults, the words that its text explains, or some around its default.
+// valuesOf are values that a parameter may have: those of all faults, the words that its text explains, or some around its
+// default.
 func (s *Space) valuesOf(p catalog.Param) []string {
 	if shared, known := s.values[p.Name]; known {
 		return shared

@@ -45,7 +45,8 @@ type Exported struct {
 func Of(rec *history.Record) (*Exported, error) {
 	x := &Exported{Model: Model(rec), Keyed: len(rec.Locks) > 1}
 	if x.Model == "" {
-		return nil, fmt.Errorf("a lock of model %s cannot be exported: export supports only exclusive and reentrant locks", rec.Model.Kind)
+		return nil, fmt.Errorf("a lock of model %s cannot be exported: export supports only exclusive and reentrant locks",
+			rec.Model.Kind)
 	}
 	known := facts.Of(rec)
 	var all []placed

@@ -150,7 +150,8 @@ func (m Model) compile(t *table, calls []*operations.Call) ([]op, error) {
 	for _, c := range calls {
 		k, ok := m.names[c.F]
 		if !ok {
-			return nil, fmt.Errorf("line %d: model %s has no operation %q: its operations are %s", c.Invoke.Line, m.Name, c.F, m.operations())
+			return nil, fmt.Errorf("line %d: model %s has no operation %q: its operations are %s", c.Invoke.Line, m.Name, c.F,
+				m.operations())
 		}
 		o := op{kind: k, call: c, owner: anyone}
 		if !c.Anyone {

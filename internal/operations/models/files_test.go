@@ -21,7 +21,8 @@ func TestModelsOfFiles(t *testing.T) {
 		return event("invoke", "write", "1", written) + event("ok", "write", "1", written) + call("read", "2", got)
 	}
 	edn := func(written, got string) string {
-		return "{:type :invoke :process 0 :f :write :value " + written + "}{:type :ok :process 0 :f :write :value nil}{:type :invoke :process 1 :f :read :value nil}{:type :ok :process 1 :f :read :value " + got + "}"
+		return "{:type :invoke :process 0 :f :write :value " + written + "}{:type :ok :process 0 :f :write :value nil}{:type :invoke " +
+			":process 1 :f :read :value nil}{:type :ok :process 1 :f :read :value " + got + "}"
 	}
 	register, owners := "register", "owned-mutex"
 	for name, c := range map[string]struct {
@@ -43,13 +44,22 @@ func TestModelsOfFiles(t *testing.T) {
 		"a process without a name":   {owners, call("acquire", `""`, "null") + call("acquire", "2", "null"), "fail"},
 		"a whole float as process":   {owners, call("acquire", "1.0", "null") + call("release", "1", "null"), "pass"},
 		"the highest token": {
-			"fenced-mutex", call("acquire", `"a"`, "9223372036854775807") + call("release", `"a"`, "null") + event("invoke", "acquire", `"b"`, "null") + event("info", "acquire", `"b"`, "null") + call("release", `"b"`, "null") + call("acquire", `"c"`, "5"), "fail",
+			"fenced-mutex", call("acquire", `"a"`, "9223372036854775807") + call("release", `"a"`, "null") + event("invoke", "acquire",
+				`"b"`, "null") + event("info", "acquire", `"b"`, "null") + call("release", `"b"`, "null") + call("acquire", `"c"`, "5"),
+			"fail",
 		},
-		"the lowest token":       {"fenced-mutex", call("acquire", "1", "0") + call("release", "1", "null") + call("acquire", "2", "1"), "pass"},
-		"the lowest token again": {"fenced-mutex", call("acquire", "1", "0") + call("release", "1", "null") + call("acquire", "2", "0"), "fail"},
-		"a token below it":       {"fenced-mutex", call("acquire", "1", "-1"), "0 or more"},
-		"a grant that is false":  {owners, call("acquire", "1", "false"), "so it did not happen: record it with the type"},
-		"two permits":            {"semaphore:permits=3", event("invoke", "acquire", "1", `{"permits":2}`) + event("ok", "acquire", "1", "null"), "several permits"},
+		"the lowest token": {
+			"fenced-mutex", call("acquire", "1", "0") + call("release", "1", "null") + call("acquire", "2", "1"),
+			"pass",
+		},
+		"the lowest token again": {
+			"fenced-mutex", call("acquire", "1", "0") + call("release", "1", "null") + call("acquire", "2", "0"),
+			"fail",
+		},
+		"a token below it":      {"fenced-mutex", call("acquire", "1", "-1"), "0 or more"},
+		"a grant that is false": {owners, call("acquire", "1", "false"), "so it did not happen: record it with the type"},
+		"two permits": {"semaphore:permits=3", event("invoke", "acquire", "1", `{"permits":2}`) + event("ok", "acquire", "1",
+			"null"), "several permits"},
 		"equal times": {
 			owners, `{"type":"invoke","process":"c2","f":"acquire","time":4}{"type":"ok","process":"c2","f":"acquire","time":5}` +
 				`{"type":"invoke","process":"c1","f":"acquire","time":1}{"type":"ok","process":"c1","f":"acquire","time":2}` +

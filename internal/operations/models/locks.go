@@ -53,7 +53,9 @@ func mutex() Model {
 // owned: only its owner may free it. State: owner.
 func owned() Model {
 	return Model{
-		Name: "owned-mutex", Doc: "one holder at a time; only the holder can release the lock; the holder is the client in the field `client` of the operation's value; without this field it is the client that the same process names elsewhere, or else any client (the process, if the history names no clients)", names: lockNames,
+		Name: "owned-mutex", Doc: "one holder at a time; only the holder can release the lock; the holder is the client in the field " +
+			"`client` of the operation's value; without this field it is the client that the same process names elsewhere, or else any " +
+			"client (the process, if the history names no clients)", names: lockNames,
 		make: always,
 		step: func(s state, o class) (state, bool) {
 			if o.kind == acquire {
@@ -84,7 +86,8 @@ func tellOwner(t *table, s state) string {
 // reentrant: its owner may hold it several times. State: owner, n: how often.
 func reentrant() Model {
 	return Model{
-		Name: "reentrant-mutex", Doc: "like owned-mutex, but the holder may acquire the lock again, and must release the lock as many times as it acquired the lock", names: lockNames,
+		Name: "reentrant-mutex", Doc: "like owned-mutex, but the holder may acquire the lock again, and must release the lock as " +
+			"many times as it acquired the lock", names: lockNames,
 		make: always,
 		step: func(s state, o class) (state, bool) {
 			switch {
@@ -111,14 +114,16 @@ func reentrant() Model {
 // uint64; 0: there was none. Likewise a of an operation; 0: nobody saw its token.
 func fenced() Model {
 	return Model{
-		Name: "fenced-mutex", Doc: "like owned-mutex, and the value of each acquire is a fencing token (a number, or a map with the field `fence` or `token`) that must be greater than all earlier tokens", names: lockNames, rises: true,
+		Name: "fenced-mutex", Doc: "like owned-mutex, and the value of each acquire is a fencing token (a number, or a map with the " +
+			"field `fence` or `token`) that must be greater than all earlier tokens", names: lockNames, rises: true,
 		make: func(_ *table, o *op) (bool, error) {
 			if o.kind == release || o.call.Unknown() {
 				return true, nil
 			}
 			token, ok := tokenOf(o.call.Out)
 			if !ok {
-				return false, fmt.Errorf("the value of the acquire is %s, but it must be a whole number (0 or more), or a map with such a number in the field `fence` or `token`", operations.Text(o.call.Out))
+				return false, fmt.Errorf("the value of the acquire is %s, but it must be a whole number (0 or more), or a map with such a "+
+					"number in the field `fence` or `token`", operations.Text(o.call.Out))
 			}
 			o.a = token + 1
 			return true, nil
@@ -176,7 +181,8 @@ func semaphore(permits int) Model {
 		name += ":permits=" + strconv.Itoa(permits)
 	}
 	return Model{
-		Name: name, Doc: "semaphore:permits=N: at most N permits are held at once; each acquire takes one permit; only a process that holds a permit can release a permit", names: lockNames,
+		Name: name, Doc: "semaphore:permits=N: at most N permits are held at once; each acquire takes one permit; only a process " +
+			"that holds a permit can release a permit", names: lockNames,
 		make: func(_ *table, o *op) (bool, error) {
 			value := o.call.In
 			if m, ok := value.(map[string]any); ok {
@@ -185,7 +191,8 @@ func semaphore(permits int) Model {
 			switch value.(type) {
 			case int64, float64, operations.Number:
 				if operations.Canonical(value) != "1" {
-					return false, errors.New("the operation acquires or releases several permits at once: this model does not judge such operations")
+					return false, errors.New("the operation acquires or releases several permits at once: this model does not judge such " +
+						"operations")
 				}
 			}
 			return true, nil

@@ -48,7 +48,8 @@ func TestModelsOfBrokenObjects(t *testing.T) {
 			}
 			// The proof is one by the twin too, which takes long where much is unknown.
 			if !long && twin(m, s.out, r.Proof) {
-				t.Errorf("%s, seed %d: Porcupine finds an order where only these are known:\n%sof\n%s", m.Name, seed, listed(r.Proof), listed(s.out.Calls))
+				t.Errorf("%s, seed %d: Porcupine finds an order where only these are known:\n%sof\n%s", m.Name, seed, listed(r.Proof),
+					listed(s.out.Calls))
 			}
 		}
 	}
@@ -57,7 +58,10 @@ func TestModelsOfBrokenObjects(t *testing.T) {
 // broken adds, when all is over, what is not possible.
 func (s *simulation) broken() *operations.Call {
 	add := func(p, f string, in, out any) *operations.Call {
-		c := &operations.Call{F: f, Process: p, Owner: p, In: in, Out: out, From: s.place, To: s.place + 1, Invoke: s.event(s.place + 1), Return: s.event(s.place + 2)}
+		c := &operations.Call{
+			F: f, Process: p, Owner: p, In: in, Out: out, From: s.place, To: s.place + 1,
+			Invoke: s.event(s.place + 1), Return: s.event(s.place + 2),
+		}
 		s.place += 2
 		s.out.Calls = append(s.out.Calls, c)
 		return c
@@ -98,7 +102,8 @@ func TestModelsAgreeWithPorcupine(t *testing.T) {
 				t.Fatalf("%s, seed %d: %s, but Porcupine says %v\n%s", m.Name, seed, r.Verdict, want, listed(s.out.Calls))
 			}
 			if r.Verdict == Failed && twin(m, s.out, r.Proof) {
-				t.Fatalf("%s, seed %d: Porcupine finds an order where only these are known:\n%sof\n%s", m.Name, seed, listed(r.Proof), listed(s.out.Calls))
+				t.Fatalf("%s, seed %d: Porcupine finds an order where only these are known:\n%sof\n%s", m.Name, seed, listed(r.Proof),
+					listed(s.out.Calls))
 			}
 		}
 		if counts[Pass] < 200 || counts[Failed] < 100 {

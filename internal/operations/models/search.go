@@ -384,7 +384,8 @@ func within(a, b string) bool {
 		for len(y) > 0 && binary.BigEndian.Uint32(y) < binary.BigEndian.Uint32(x) {
 			y = y[8:]
 		}
-		if len(y) == 0 || binary.BigEndian.Uint32(y) != binary.BigEndian.Uint32(x) || binary.BigEndian.Uint32(y[4:]) < binary.BigEndian.Uint32(x[4:]) {
+		if len(y) == 0 || binary.BigEndian.Uint32(y) != binary.BigEndian.Uint32(x) ||
+			binary.BigEndian.Uint32(y[4:]) < binary.BigEndian.Uint32(x[4:]) {
 			return false
 		}
 		x = x[8:]

@@ -31,7 +31,10 @@ type pending struct {
 }
 
 func newSimulation(m Model, seed uint64, processes int, unknown float64) *simulation {
-	s := &simulation{m: m, rnd: rand.New(rand.NewPCG(seed, 1)), t: newTable(m.initial), unknown: unknown, open: map[string]*pending{}, out: &operations.History{Keys: []string{""}}}
+	s := &simulation{
+		m: m, rnd: rand.New(rand.NewPCG(seed, 1)), t: newTable(m.initial), unknown: unknown,
+		open: map[string]*pending{}, out: &operations.History{Keys: []string{""}},
+	}
 	for range processes {
 		s.processes = append(s.processes, s.name())
 	}

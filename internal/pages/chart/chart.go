@@ -37,7 +37,8 @@ type picture struct {
 // begin opens the element. The title is read aloud, and shown where shown is set.
 func begin(width, height float64, title string, shown bool) *picture {
 	p := &picture{width: width, height: height}
-	fmt.Fprintf(&p.b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-label="%s" font-family="sans-serif" font-size="12">`,
+	fmt.Fprintf(&p.b,
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-label="%s" font-family="sans-serif" font-size="12">`,
 		width, height, width, height, html.EscapeString(title))
 	fmt.Fprintf(&p.b, "\n<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n", width, height)
 	if shown {
@@ -49,16 +50,19 @@ func begin(width, height float64, title string, shown bool) *picture {
 func (p *picture) end() string { return p.b.String() + "</svg>\n" }
 
 func (p *picture) text(x, y float64, anchor, text string) {
-	fmt.Fprintf(&p.b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"#222\">%s</text>\n", x, y, anchor, html.EscapeString(text))
+	fmt.Fprintf(&p.b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"#222\">%s</text>\n", x, y, anchor,
+		html.EscapeString(text))
 }
 
 func (p *picture) line(x1, y1, x2, y2 float64, colour string, width float64) {
-	fmt.Fprintf(&p.b, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"%.1f\"/>\n", x1, y1, x2, y2, colour, width)
+	fmt.Fprintf(&p.b, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"%.1f\"/>\n", x1, y1, x2,
+		y2, colour, width)
 }
 
 // dot is a point with what is shown when it is pointed at.
 func (p *picture) dot(x, y float64, colour, says string) {
-	fmt.Fprintf(&p.b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"><title>%s</title></circle>\n", x, y, colour, html.EscapeString(says))
+	fmt.Fprintf(&p.b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"><title>%s</title></circle>\n", x, y, colour,
+		html.EscapeString(says))
 }
 
 // tick is a place of an axis and its label, which may be empty.

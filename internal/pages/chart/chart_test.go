@@ -34,12 +34,18 @@ func sound(t *testing.T, svg string) map[string]int {
 
 func TestPictures(t *testing.T) {
 	bars := sound(t, Bars("a < b", "seconds", []Bar{{"one & two", 1.5}, {"none", 0}}))
-	points := sound(t, Points("times", "milliseconds", []Row{{"a", []Point{{1, 0.5, 3, Blue, "1 ms"}, {100, 100, 100, Pale, ""}}}, {"empty", nil}}))
+	points := sound(t, Points("times", "milliseconds", []Row{
+		{"a", []Point{{1, 0.5, 3, Blue, "1 ms"}, {100, 100, 100, Pale, ""}}},
+		{"empty", nil},
+	}))
 	lines := sound(t, Lines("over", "x", "y", []Line{{"l", Orange, []float64{1, 2, 4}, []float64{0, 3, 9}}}))
 	if bars["rect"] != 3 || points["circle"] != 2 || lines["circle"] != 3 || lines["polyline"] != 1 {
 		t.Errorf("%v, %v, %v", bars, points, lines)
 	}
-	for name, svg := range map[string]string{"bars": Bars("", "", nil), "points": Points("", "", nil), "lines": Lines("", "", "", nil)} {
+	for name, svg := range map[string]string{
+		"bars": Bars("", "", nil), "points": Points("", "", nil),
+		"lines": Lines("", "", "", nil),
+	} {
 		if sound(t, svg)["svg"] != 1 {
 			t.Errorf("%s of nothing: %s", name, svg)
 		}

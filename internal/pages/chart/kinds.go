@@ -27,7 +27,8 @@ func Bars(title, axisName string, bars []Bar) string {
 	for i, b := range bars {
 		y := head + row*float64(i)
 		p.text(left-6, y+row/2+4, "end", b.Name)
-		fmt.Fprintf(&p.b, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"><title>%.4g</title></rect>\n", left, y+4, x.at(b.Value)-left, row-8, Blue, b.Value)
+		fmt.Fprintf(&p.b, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"><title>%.4g</title></rect>\n", left,
+			y+4, x.at(b.Value)-left, row-8, Blue, b.Value)
 	}
 	return p.end()
 }

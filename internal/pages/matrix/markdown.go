@@ -136,7 +136,10 @@ func CSV(w io.Writer, t *Table) error {
 		return err
 	}
 	for _, c := range t.Cells {
-		row := []string{c.Name, c.Row, c.Column, c.Status, c.Word, c.Expected, strconv.Itoa(c.AsIt), strconv.Itoa(c.Of), c.Command, visible(strings.Join(c.Why, "; "))}
+		row := []string{
+			c.Name, c.Row, c.Column, c.Status, c.Word, c.Expected, strconv.Itoa(c.AsIt), strconv.Itoa(c.Of), c.Command,
+			visible(strings.Join(c.Why, "; ")),
+		}
 		for _, f := range t.Figures {
 			v, ok := c.Values[f.Name]
 			for _, n := range []float64{v.Value, v.Low, v.High} {
@@ -197,7 +200,8 @@ func (t *Table) testcases(suite string, c Cell) (out []junit.Testcase) {
 	why, command := visible(strings.Join(c.Why, "; ")), t.Program+" "
 	for _, r := range c.Runs {
 		tc := junit.Testcase{Classname: suite, Name: visible(c.Name + " " + r.Label), Time: fmt.Sprintf("%.3f", r.Took)}
-		result := &junit.Result{Message: visible(r.Text), Type: r.Status, Data: visible(command + Verbed(cmp.Or(r.Line, c.Command)) + "\nreport: " + r.Link)}
+		result := &junit.Result{Message: visible(r.Text), Type: r.Status, Data: visible(command + Verbed(cmp.Or(r.Line, c.Command)) +
+			"\nreport: " + r.Link)}
 		switch r.Kind {
 		case "bad", "odd":
 			tc.Failure = result

@@ -14,10 +14,14 @@ import (
 // large is a table of so many cells, with words that must be escaped.
 func large(cells int) *Table {
 	t := &Table{
-		Title: "all & <b>", Program: "mylocks", Doc: "every lock", Verdict: "not as expected", Class: "fail", Facts: [][2]string{{"exit code", "1"}},
+		Title: "all & <b>", Program: "mylocks", Doc: "every lock", Verdict: "not as expected", Class: "fail",
+		Facts:  [][2]string{{"exit code", "1"}},
 		Alerts: []string{"a control misbehaves"}, Changes: []string{"new violation: x"},
 		Answer: &Ranking{Ranked: "Ranked by <x>.", Columns: []string{"violating runs", "survived"}, Locks: []Lock{
-			{Group: 1, Title: "group 1: fewest violations", Name: "backend-1", Sentence: "backend-1 survived <all> | of it.", Values: []Value{{Text: "0 %", Interval: "0 % to 5 %"}, {Text: "flap"}}},
+			{
+				Group: 1, Title: "group 1: fewest violations", Name: "backend-1", Sentence: "backend-1 survived <all> | of it.",
+				Values: []Value{{Text: "0 %", Interval: "0 % to 5 %"}, {Text: "flap"}},
+			},
 			{Group: 2, Title: "group 2", Name: "backend-2", Sentence: "backend-2 did not.", Values: []Value{{Text: "50 %"}, {Text: "-"}}},
 			{Title: "not measured", Name: "backend-3", Sentence: "backend-3 was not measured.", Values: []Value{{Text: "-"}, {Text: "-"}}},
 		}},
@@ -29,22 +33,31 @@ func large(cells int) *Table {
 	kinds := []string{"good", "bad", "odd", "open"}
 	for i := range cells {
 		c := Cell{
-			Name: fmt.Sprintf("backend-%d/fault-%d", i/20, i%20), Text: "a <script>alert(1)</script> | pipe", Row: fmt.Sprintf("backend-%d", i/20), Column: fmt.Sprintf("fault-%d", i%20),
-			Status: "violation", Kind: kinds[i%4], Word: words[i%5], Expected: "safe", Rate: "3 per 1000 grants", Why: []string{"seed 1: it failed\nbadly"}, AsIt: 2, Of: 3,
+			Name: fmt.Sprintf("backend-%d/fault-%d", i/20, i%20), Text: "a <script>alert(1)</script> | pipe",
+			Row: fmt.Sprintf("backend-%d", i/20), Column: fmt.Sprintf("fault-%d", i%20),
+			Status: "violation", Kind: kinds[i%4], Word: words[i%5], Expected: "safe", Rate: "3 per 1000 grants",
+			Why: []string{"seed 1: it failed\nbadly"}, AsIt: 2, Of: 3,
 			Values: map[string]Value{}, Command: "--backend redis-lua --nemesis 'x'",
 		}
 		if c.Column == "fault-0" {
 			c.Column, c.Word = "none", "safe"
 		}
 		for n, f := range t.Figures {
-			c.Values[f.Name] = Value{Text: fmt.Sprint(i * n), Interval: "1 to 2", Value: float64(i*n) * 1e6, Low: float64(i*n) * 0.5e6, High: float64(i*n) * 2e6}
+			c.Values[f.Name] = Value{
+				Text: fmt.Sprint(i * n), Interval: "1 to 2", Value: float64(i*n) * 1e6, Low: float64(i*n) * 0.5e6,
+				High: float64(i*n) * 2e6,
+			}
 		}
 		for seed := 1; seed <= 3; seed++ {
-			c.Runs = append(c.Runs, Run{Label: fmt.Sprintf("seed %d", seed), Link: fmt.Sprintf("runs/%s/seed-%d/report.html", c.Name, seed), Status: "violation", Kind: c.Kind, Took: 1.5, Text: "it <failed> \x00"})
+			c.Runs = append(c.Runs, Run{Label: fmt.Sprintf("seed %d", seed), Link: fmt.Sprintf("runs/%s/seed-%d/report.html", c.Name,
+				seed), Status: "violation", Kind: c.Kind, Took: 1.5, Text: "it <failed> \x00"})
 		}
 		t.Cells = append(t.Cells, c)
 	}
-	t.Cells = append(t.Cells, Cell{Name: "control", Row: "none", Column: "none", Control: true, Status: "skipped", Kind: "off", Word: "skipped", Why: []string{"no server"}, Command: "--backend none"})
+	t.Cells = append(t.Cells, Cell{
+		Name: "control", Row: "none", Column: "none", Control: true, Status: "skipped", Kind: "off",
+		Word: "skipped", Why: []string{"no server"}, Command: "--backend none",
+	})
 	return t
 }
 
@@ -64,7 +77,11 @@ func TestPage(t *testing.T) {
 			t.Errorf("%q is in the page", bad)
 		}
 	}
-	for _, want := range []string{"all &amp; &lt;b&gt;", "a control misbehaves", `href="runs/backend-3/fault-7/seed-2/report.html"`, `id="backend-3/fault-7"`, "<svg", "Time to acquire", "Time to recover", "Ranked by &lt;x&gt;.", "group 1: fewest violations", "group 2", "not measured", `colspan="3"`, "backend-1 survived &lt;all&gt; | of it."} {
+	for _, want := range []string{
+		"all &amp; &lt;b&gt;", "a control misbehaves", `href="runs/backend-3/fault-7/seed-2/report.html"`,
+		`id="backend-3/fault-7"`, "<svg", "Time to acquire", "Time to recover", "Ranked by &lt;x&gt;.", "group 1: fewest violations",
+		"group 2", "not measured", `colspan="3"`, "backend-1 survived &lt;all&gt; | of it.",
+	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not in the page", want)
 		}
@@ -95,7 +112,11 @@ func TestMarkdown(t *testing.T) {
 	if err := Markdown(&b, large(40), true); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"# all & &lt;b>", "> a control misbehaves", "- **violation** backend-0/fault-1:", "| backend | none | fault-1 |", "**inherent** (violation), 3 per 1000 grants", "| 1 | backend-1 | 0 % (0 % to 5 %) | flap |", "- backend-1 survived &lt;all> | of it."} {
+	for _, want := range []string{
+		"# all & &lt;b>", "> a control misbehaves", "- **violation** backend-0/fault-1:",
+		"| backend | none | fault-1 |", "**inherent** (violation), 3 per 1000 grants", "| 1 | backend-1 | 0 % (0 % to 5 %) | flap |",
+		"- backend-1 survived &lt;all> | of it.",
+	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
 		}

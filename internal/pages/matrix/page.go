@@ -14,7 +14,10 @@ var assets embed.FS
 
 // page is read when the first one is written.
 var page = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("index.gohtml").Funcs(template.FuncMap{"inc": func(n int) int { return n + 1 }, "verbed": Verbed}).ParseFS(assets, "index.gohtml"))
+	return template.Must(template.New("index.gohtml").Funcs(template.FuncMap{
+		"inc":    func(n int) int { return n + 1 },
+		"verbed": Verbed,
+	}).ParseFS(assets, "index.gohtml"))
 })
 
 // pageData is what the page shows.

@@ -27,12 +27,16 @@ func plotsOf(t *Table) (out []plotted) {
 		of          func(Cell) bool
 	}{
 		{
-			"Time to acquire, without faults", "Time to acquire the lock: 50th percentile (dark) and 99th percentile (light). Each point is the median of the runs; the line through the point is the 95 % confidence interval (with few runs: the range of the values).",
+			"Time to acquire, without faults", "Time to acquire the lock: 50th percentile (dark) and 99th percentile (light). Each " +
+				"point is the median of the runs; the line through the point is the 95 % confidence interval (with few runs: the range of " +
+				"the values).",
 			[]string{"acquire.p50", "acquire.p99"},
 			func(c Cell) bool { return c.Column == "none" && c.Word == "safe" },
 		},
 		{
-			"Time to recover after a fault", "Longest time from the end of a fault until the lock was granted again. If the fault does not end or is a fail-over, the time starts when the fault begins. Each point is the median of the runs; the line through the point is the 95 % confidence interval (with few runs: the range of the values).",
+			"Time to recover after a fault", "Longest time from the end of a fault until the lock was granted again. If the fault does " +
+				"not end or is a fail-over, the time starts when the fault begins. Each point is the median of the runs; the line through " +
+				"the point is the 95 % confidence interval (with few runs: the range of the values).",
 			[]string{"recovery.median"},
 			func(c Cell) bool { return c.Column != "none" },
 		},

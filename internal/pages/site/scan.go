@@ -232,7 +232,10 @@ func (e *Entry) runHead(of map[string]json.RawMessage) {
 	var nemesis []string
 	var seed json.Number
 	var took time.Duration
-	for name, to := range map[string]any{"backend": &backend, "workload": &workload, "nemesis": &nemesis, "seed": &seed, "duration_ns": &took, "verdict": &e.Verdict} {
+	for name, to := range map[string]any{
+		"backend": &backend, "workload": &workload, "nemesis": &nemesis, "seed": &seed,
+		"duration_ns": &took, "verdict": &e.Verdict,
+	} {
 		if raw, has := of[name]; has {
 			_ = json.Unmarshal(raw, to) // what is not as it should be is not shown
 		}

@@ -1,5 +1,5 @@
-// Package site shows a folder of runs and suites in a browser: a list with verdicts and ages, which goes on while runs are made, and
-// the files behind it. It reads below that folder and nothing else, and it writes nothing.
+// Package site shows a folder of runs and suites in a browser: a list with verdicts and ages, which goes on while runs are made,
+// and the files behind it. It reads below that folder and nothing else, and it writes nothing.
 //
 //	folder -> scanner (heads of results.json, no more) -> list.gohtml, /-/events (server-sent events)
 //	       -> os.Root -> report.html, index.html; everything else as text
@@ -54,8 +54,8 @@ func Open(dir string, hosts func(host string) bool) (*Site, error) {
 // Close ends it.
 func (s *Site) Close() error { return s.root.Close() }
 
-// Hosts are those by which a listener may be asked for: its own address, and localhost where it is on loopback. Whoever listens on all
-// addresses is asked by any address, and by the name of the machine, but by no name that somebody else may point at it.
+// Hosts are those by which a listener may be asked for: its own address, and localhost where it is on loopback. Whoever listens
+// on all addresses is asked by any address, and by the name of the machine, but by no name that somebody else may point at it.
 func Hosts(addr net.Addr, machine string) func(host string) bool {
 	listens, _, err := net.SplitHostPort(addr.String())
 	ip := net.ParseIP(listens)
@@ -81,9 +81,11 @@ func Hosts(addr net.Addr, machine string) func(host string) bool {
 
 // policies: the list runs its own script; a report runs its own, which its own policy names.
 const (
-	ownPolicy    = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-	reportPolicy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-	textPolicy   = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
+	ownPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; base-uri " +
+		"'none'; frame-ancestors 'none'"
+	reportPolicy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' data:; base-uri " +
+		"'none'; form-action 'none'; frame-ancestors 'none'"
+	textPolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 )
 
 // ServeHTTP answers requests to read.
@@ -96,7 +98,8 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", textPolicy)
 	switch {
 	case !s.hosts(r.Host):
-		http.Error(w, "the server refuses requests for another host name: open the address that the command lockstorm serve printed", http.StatusMisdirectedRequest)
+		http.Error(w, "the server refuses requests for another host name: open the address that the command lockstorm serve printed",
+			http.StatusMisdirectedRequest)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		h.Set("Allow", "GET, HEAD")
 		http.Error(w, "the server only reads files: use the HTTP method GET or HEAD", http.StatusMethodNotAllowed)

@@ -28,7 +28,8 @@ func put(t testing.TB, dir, name, text string) {
 }
 
 func resultsOf(backend, verdict string) string {
-	return fmt.Sprintf(`{"schema":1,"verdict":%q,"exit_code":1,"seed":7,"backend":%q,"nemesis":["client-pause"],"workload":"counter","duration_ns":2500000000,"checks":{"mutual-exclusion":{%s`,
+	return fmt.Sprintf(
+		`{"schema":1,"verdict":%q,"exit_code":1,"seed":7,"backend":%q,"nemesis":["client-pause"],"workload":"counter","duration_ns":2500000000,"checks":{"mutual-exclusion":{%s`,
 		verdict, backend, strings.Repeat(" ", 2*headSize)) // what follows is not read, and may be anything
 }
 
@@ -42,7 +43,8 @@ func folder(t testing.TB) string {
 	put(t, dir, "one/logs/c1.jsonl", "{}\n")
 	put(t, dir, "one/nodes/redis-1/evil.html", "<script>alert(1)</script>")
 	put(t, dir, "deep/er/two words/results.json", resultsOf("file-flock", "pass"))
-	put(t, dir, "gone/trial.json", `{"schema":1,"config":{"backend":"etcd-mutex","nemesis":["none"],"workload":"counter","seed":3},"plan":{}}`)
+	put(t, dir, "gone/trial.json",
+		`{"schema":1,"config":{"backend":"etcd-mutex","nemesis":["none"],"workload":"counter","seed":3},"plan":{}}`)
 	put(t, dir, "suite/suite.json", "{}")
 	put(t, dir, "suite/results.json", `{"schema":1,"name":"smoke","verdict":"5 cells: 5 as expected","exit_code":0}`)
 	put(t, dir, "suite/index.html", "<!doctype html><title>the suite</title>")
@@ -86,13 +88,18 @@ func TestList(t *testing.T) {
 	for _, want := range []string{
 		`>fail</span></td><td><a href="/one/">redis-lua + client-pause, counter, seed 7</a></td><td>2.5 s</td>`,
 		`href="/deep/er/two%20words/"`, `>interrupted</span></td><td><a href="/gone/">etcd-mutex + none, counter, seed 3</a>`,
-		`<b>suite</b> <a href="/suite/">smoke: 5 cells: 5 as expected</a>`, `>unknown</span></td><td><a href="/suite/runs/cell/seed-1/">`, "1 to 5 of 5",
+		`<b>suite</b> <a href="/suite/">smoke: 5 cells: 5 as expected</a>`,
+		`>unknown</span></td><td><a href="/suite/runs/cell/seed-1/">`, "1 to 5 of 5",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %s in\n%s", want, body)
 		}
 	}
-	for query, want := range map[string]string{"q=redis+SEED": "1 to 1 of 1", "verdict=pass": "1 to 2 of 2", "q=nothing": "No run or suite matches the filter", "q=%22%3E%3Cscript%3E": "No run or suite matches the filter", "page=99": "1 to 5 of 5"} {
+	for query, want := range map[string]string{
+		"q=redis+SEED": "1 to 1 of 1", "verdict=pass": "1 to 2 of 2",
+		"q=nothing": "No run or suite matches the filter", "q=%22%3E%3Cscript%3E": "No run or suite matches the filter",
+		"page=99": "1 to 5 of 5",
+	} {
 		body := get(s, "GET", "/?"+query, "lab").Body.String()
 		if !strings.Contains(body, want) || strings.Contains(body, `"><script>`) {
 			t.Errorf("%s: no %q in\n%s", query, want, body)
@@ -104,7 +111,8 @@ func TestList(t *testing.T) {
 func TestNothingOutside(t *testing.T) {
 	s := open(t, folder(t))
 	for _, path := range []string{
-		"/out", "/up/secret", "/one/away", "/../secret", "/one/../../secret", "//etc/passwd", "/%2e%2e/secret", "/..%2fsecret", "/./one/results.json", "/one//results.json",
+		"/out", "/up/secret", "/one/away", "/../secret", "/one/../../secret", "//etc/passwd", "/%2e%2e/secret", "/..%2fsecret",
+		"/./one/results.json", "/one//results.json",
 		"/etc/passwd", "/\\..\\secret", "/one/results.json\x00", "/-/", "/-/site.go", "/-/../site.go", "/nothing",
 	} {
 		if w := get(s, "GET", path, "lab"); w.Code != http.StatusNotFound || strings.Contains(w.Body.String(), "nobody reads") {
@@ -137,11 +145,15 @@ func TestKinds(t *testing.T) {
 		"/-/list.js":                   {"text/javascript; charset=utf-8", textPolicy},
 	} {
 		w := get(s, "GET", path, "lab")
-		if h := w.Header(); w.Code != http.StatusOK || h.Get("Content-Type") != want.kind || h.Get("Content-Security-Policy") != want.policy || h.Get("X-Content-Type-Options") != "nosniff" {
+		if h := w.Header(); w.Code != http.StatusOK || h.Get("Content-Type") != want.kind ||
+			h.Get("Content-Security-Policy") != want.policy || h.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %d %v", path, w.Code, h)
 		}
 	}
-	for path, to := range map[string]string{"/one": "/one/report.html", "/one/": "/one/report.html", "/suite/": "/suite/index.html", "/one/logs": "/one/logs/", "/deep/er": "/deep/er/"} {
+	for path, to := range map[string]string{
+		"/one": "/one/report.html", "/one/": "/one/report.html", "/suite/": "/suite/index.html",
+		"/one/logs": "/one/logs/", "/deep/er": "/deep/er/",
+	} {
 		if w := get(s, "GET", path, "lab"); w.Code != http.StatusFound || w.Header().Get("Location") != to {
 			t.Errorf("%s: %d to %q", path, w.Code, w.Header().Get("Location"))
 		}
@@ -160,7 +172,8 @@ func TestDeletedMeanwhile(t *testing.T) {
 		t.Errorf("a run that is gone: %d", w.Code)
 	}
 	s.scan.at = time.Time{}
-	if body := get(s, "GET", "/", "lab").Body.String(); strings.Contains(body, "redis-lua") || !strings.Contains(body, "1 to 4 of 4") {
+	if body := get(s, "GET", "/", "lab").Body.String(); strings.Contains(body, "redis-lua") ||
+		!strings.Contains(body, "1 to 4 of 4") {
 		t.Errorf("it is still listed:\n%s", body)
 	}
 	if err := os.RemoveAll(dir); err != nil {
@@ -211,10 +224,16 @@ func TestEvents(t *testing.T) {
 // Who is asked for by a name that somebody else may point at it does not answer.
 func TestHosts(t *testing.T) {
 	for addr, want := range map[string]map[string]bool{
-		"127.0.0.1:80": {"127.0.0.1:80": true, "localhost:80": true, "[::1]:80": true, "127.0.0.1": true, "evil.example:80": false, "10.0.0.1:80": false, "": false, "machine": false},
-		"0.0.0.0:80":   {"10.0.0.1:80": true, "machine:80": true, "MACHINE": true, "localhost": true, "evil.example": false, "machine.evil.example": false},
-		"[::]:80":      {"[fe80::1]:80": true, "machine": true, "evil.example": false},
-		"10.0.0.1:80":  {"10.0.0.1:80": true, "10.0.0.2:80": false, "localhost": false, "machine": false},
+		"127.0.0.1:80": {
+			"127.0.0.1:80": true, "localhost:80": true, "[::1]:80": true, "127.0.0.1": true, "evil.example:80": false,
+			"10.0.0.1:80": false, "": false, "machine": false,
+		},
+		"0.0.0.0:80": {
+			"10.0.0.1:80": true, "machine:80": true, "MACHINE": true, "localhost": true, "evil.example": false,
+			"machine.evil.example": false,
+		},
+		"[::]:80":     {"[fe80::1]:80": true, "machine": true, "evil.example": false},
+		"10.0.0.1:80": {"10.0.0.1:80": true, "10.0.0.2:80": false, "localhost": false, "machine": false},
 	} {
 		a, err := net.ResolveTCPAddr("tcp", addr)
 		if err != nil {

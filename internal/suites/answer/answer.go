@@ -32,7 +32,8 @@ type Ranking struct {
 	// RankedBy says in a sentence or two what the groups are made of.
 	RankedBy string `json:"ranked_by"`
 	Groups   int    `json:"groups"` // 3, or 1 where no lock can be told from another one
-	Locks    []Lock `json:"locks"`  // by group, by the worst violation, by what is lost, by the share of runs that violate, by the wait
+	// by group, by the worst violation, by what is lost, by the share of runs that violate, by the wait
+	Locks []Lock `json:"locks"`
 }
 
 // Lock is the answer about one lock. What was not measured is nil.
@@ -175,10 +176,15 @@ func (l *Lock) violated(v Violation) {
 
 // What the groups are made of, where there are three, and where there is one.
 const (
-	rankedBy = "The locks are grouped by the share of their runs that ended with a violation (the share of violating runs); within a group, the lock with the less serious violations comes first, then the lock that lost less. Each share has a 95 % confidence interval (Clopper and Pearson). Two locks differ significantly if the intervals of their shares do not overlap."
-	groups   = " Group 1 contains the locks that differ significantly from the worst lock, but not from the best lock. Group 3 contains the locks that differ significantly from the best lock, but not from the worst lock. Group 2 contains all other locks. With more seeds, smaller differences become significant."
+	rankedBy = "The locks are grouped by the share of their runs that ended with a violation (the share of violating runs); " +
+		"within a group, the lock with the less serious violations comes first, then the lock that lost less. Each share has a 95 % " +
+		"confidence interval (Clopper and Pearson). Two locks differ significantly if the intervals of their shares do not overlap."
+	groups = " Group 1 contains the locks that differ significantly from the worst lock, but not from the best lock. Group 3 " +
+		"contains the locks that differ significantly from the best lock, but not from the worst lock. Group 2 contains all other " +
+		"locks. With more seeds, smaller differences become significant."
 	onlyOne  = "The suite has one lock only, so there is nothing to compare."
-	oneGroup = " All locks are in one group, because even the best and the worst lock do not differ significantly. With more seeds, smaller differences become significant."
+	oneGroup = " All locks are in one group, because even the best and the worst lock do not differ significantly. With more " +
+		"seeds, smaller differences become significant."
 )
 
 // rank sorts the locks and makes the groups. Two locks differ where their intervals do not
@@ -206,7 +212,8 @@ func (a *Ranking) rank() {
 	}
 	slices.SortStableFunc(a.Locks, func(x, y Lock) int {
 		return cmp.Or(
-			cmp.Compare(place(x), place(y)), suite.Compare(x.worst(), y.worst()), cmp.Compare(valueOf(x.PlainShare), valueOf(y.PlainShare)),
+			cmp.Compare(place(x), place(y)), suite.Compare(x.worst(), y.worst()),
+			cmp.Compare(valueOf(x.PlainShare), valueOf(y.PlainShare)),
 			cmp.Compare(valueOf(x.Rate), valueOf(y.Rate)), cmp.Compare(x.wait(), y.wait()),
 		)
 	})

@@ -65,10 +65,14 @@ func TestGroups(t *testing.T) {
 // fast it is, or often it violates.
 func TestClassAndLossComeBeforeTheWait(t *testing.T) {
 	fails := func(lock string, word suite.Outcome, violating int, lost, wait int64) Cell {
-		return runsOf(lock, "client-pause", word, violating, 5, checker.Figures{"updates_acked": 100, "updates_lost_plain": lost, "acquire_p50_ns": wait})
+		return runsOf(lock, "client-pause", word, violating, 5, checker.Figures{
+			"updates_acked": 100, "updates_lost_plain": lost,
+			"acquire_p50_ns": wait,
+		})
 	}
 	a := Of([]Cell{
-		fails("deletes", suite.Defect, 4, 40, 1e6), fails("forgets", suite.Defect, 5, 3, 9e6), fails("leaks", suite.Inherent, 5, 50, 5e6), fails("late", suite.Inherent, 5, 14, 9e6),
+		fails("deletes", suite.Defect, 4, 40, 1e6), fails("forgets", suite.Defect, 5, 3, 9e6),
+		fails("leaks", suite.Inherent, 5, 50, 5e6), fails("late", suite.Inherent, 5, 14, 9e6),
 	})
 	for i, want := range []string{"late", "leaks", "forgets", "deletes"} {
 		if a.Locks[i].Name != want {
@@ -81,7 +85,10 @@ func TestClassAndLossComeBeforeTheWait(t *testing.T) {
 // and what was not measured.
 func TestSentences(t *testing.T) {
 	plain := checker.Figures{"updates_acked": 100, "updates_lost_plain": 2}
-	both := checker.Figures{"updates_acked": 100, "updates_lost_plain": 2, "updates_lost_fenced": 0, "fence_refused": 3, "recovery_max_ns": 5e7}
+	both := checker.Figures{
+		"updates_acked": 100, "updates_lost_plain": 2, "updates_lost_fenced": 0, "fence_refused": 3,
+		"recovery_max_ns": 5e7,
+	}
 	blocked := runsOf("l", "client-kill", suite.Blocks, 5, 5, nil)
 	blocked.Blocked = 5
 	open := runsOf("l", "flap", suite.Safe, 0, 2, nil)
@@ -90,14 +97,39 @@ func TestSentences(t *testing.T) {
 		cells []Cell
 		want  []string
 	}{
-		"all survived":     {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil), runsOf("l", "flap", suite.Safe, 0, 5, nil)}, []string{"l survived all tested faults (flap): the lock broke no promise in 10 runs (with 95 % confidence, the lock breaks a promise in at most 30.8 % of such runs)."}},
-		"no faults":        {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil)}, []string{"kept its promises in 5 runs (no faults were injected)"}},
-		"inherent":         {[]Cell{runsOf("l", "client-pause", suite.Inherent, 4, 5, both)}, []string{"survived none of the tested faults", "The lock broke a promise under client-pause (4 of 5 runs): every lock whose grants can end without a release allows this violation, and the remedy is a fence.", "Without a fence, 10 updates were lost: 2 % of all updates (95 % confidence interval: ", "With a fence, no update was lost, and the fence refused 15 stale requests.", "After a fault, it took 50.0 ms (median) until the lock was granted again."}},
-		"no tokens":        {[]Cell{runsOf("l", "client-pause", suite.Inherent, 5, 5, plain)}, []string{"Fencing was not measured, because this backend issues no fencing tokens."}},
-		"blocked":          {[]Cell{blocked}, []string{"no client got the lock again", "blocked all clients forever in 5 of 5 runs."}},
-		"open and untried": {[]Cell{open, {Lock: "l", Fault: "server-restart", Skipped: true}}, []string{"The lock was not tested under server-restart. 3 runs were inconclusive."}},
-		"without faults":   {[]Cell{runsOf("l", "none", suite.Defect, 1, 5, nil)}, []string{"The lock broke a promise under no fault at all (1 of 5 runs): this violation is a defect"}},
-		"nothing":          {[]Cell{{Lock: "l", Fault: "none", Skipped: true}}, []string{"l was not measured. The lock was not tested under none."}},
+		"all survived": {
+			[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil), runsOf("l", "flap", suite.Safe, 0, 5, nil)},
+			[]string{"l survived all tested faults (flap): the lock broke no promise in 10 runs (with 95 % confidence, the lock breaks " +
+				"a promise in at most 30.8 % of such runs)."},
+		},
+		"no faults": {
+			[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil)},
+			[]string{"kept its promises in 5 runs (no faults were injected)"},
+		},
+		"inherent": {
+			[]Cell{runsOf("l", "client-pause", suite.Inherent, 4, 5, both)},
+			[]string{"survived none of the tested faults", "The lock broke a promise under client-pause (4 of 5 runs): every lock whose " +
+				"grants can end without a release allows this violation, and the remedy is a fence.", "Without a fence, 10 updates were " +
+				"lost: 2 % of all updates (95 % confidence interval: ", "With a fence, no update was lost, and the fence refused 15 stale " +
+				"requests.", "After a fault, it took 50.0 ms (median) until the lock was granted again."},
+		},
+		"no tokens": {
+			[]Cell{runsOf("l", "client-pause", suite.Inherent, 5, 5, plain)},
+			[]string{"Fencing was not measured, because this backend issues no fencing tokens."},
+		},
+		"blocked": {[]Cell{blocked}, []string{"no client got the lock again", "blocked all clients forever in 5 of 5 runs."}},
+		"open and untried": {
+			[]Cell{open, {Lock: "l", Fault: "server-restart", Skipped: true}},
+			[]string{"The lock was not tested under server-restart. 3 runs were inconclusive."},
+		},
+		"without faults": {
+			[]Cell{runsOf("l", "none", suite.Defect, 1, 5, nil)},
+			[]string{"The lock broke a promise under no fault at all (1 of 5 runs): this violation is a defect"},
+		},
+		"nothing": {
+			[]Cell{{Lock: "l", Fault: "none", Skipped: true}},
+			[]string{"l was not measured. The lock was not tested under none."},
+		},
 	} {
 		got := find(t, Of(c.cells), "l").Sentence
 		for _, want := range c.want {
@@ -110,7 +142,10 @@ func TestSentences(t *testing.T) {
 
 // Cells of one fault with other flags are one fault, as bad as the worst of them.
 func TestOneFaultInSeveralCells(t *testing.T) {
-	l := find(t, Of([]Cell{runsOf("l", "flap", suite.Safe, 0, 2, nil), runsOf("l", "flap", suite.Inherent, 1, 2, nil), runsOf("l", "flap", suite.Defect, 1, 2, nil)}), "l")
+	l := find(t, Of([]Cell{
+		runsOf("l", "flap", suite.Safe, 0, 2, nil), runsOf("l", "flap", suite.Inherent, 1, 2, nil),
+		runsOf("l", "flap", suite.Defect, 1, 2, nil),
+	}), "l")
 	if len(l.Survived) != 0 || len(l.Violated) != 1 || l.Violated[0] != (Violation{"flap", suite.Defect, 4, 2}) {
 		t.Errorf("%+v, %+v", l.Survived, l.Violated)
 	}
@@ -147,7 +182,8 @@ func TestGroupsAreSteady(t *testing.T) {
 		before, after := compare(), compare()
 		for _, l := range before.Locks {
 			m := find(t, after, l.Name)
-			if before.Groups > 1 && after.Groups > 1 && ((l.Group == 1 && m.Group == after.Groups) || (l.Group == before.Groups && m.Group == 1)) {
+			if before.Groups > 1 && after.Groups > 1 && ((l.Group == 1 && m.Group == after.Groups) ||
+				(l.Group == before.Groups && m.Group == 1)) {
 				moved++
 			}
 		}
@@ -160,7 +196,8 @@ func TestGroupsAreSteady(t *testing.T) {
 // Where even the best and the worst lock cannot be told apart, there is one group.
 func TestOneGroup(t *testing.T) {
 	a := Of([]Cell{runsOf("a", "flap", suite.Safe, 0, 2, nil), runsOf("b", "flap", suite.Defect, 2, 2, nil)})
-	if a.Groups != 1 || a.Locks[0].Group != 1 || a.Locks[1].Group != 1 || !strings.Contains(a.RankedBy, "All locks are in one group") {
+	if a.Groups != 1 || a.Locks[0].Group != 1 || a.Locks[1].Group != 1 ||
+		!strings.Contains(a.RankedBy, "All locks are in one group") {
 		t.Errorf("%+v", a)
 	}
 }

@@ -19,7 +19,8 @@ func (l Lock) sentence() string {
 	parts = append(parts, l.losses()...)
 	parts = append(parts, l.blocks()...)
 	if l.Recovery != nil {
-		parts = append(parts, "After a fault, it took "+typical(With("recovery.median", l.Recovery))+" until the lock was granted again.")
+		parts = append(parts, "After a fault, it took "+typical(With("recovery.median", l.Recovery))+
+			" until the lock was granted again.")
 	}
 	return strings.Join(append(parts, l.untried()...), " ")
 }
@@ -36,7 +37,8 @@ func (l Lock) survived() string {
 	faults := slices.DeleteFunc(slices.Clone(l.Survived), func(f string) bool { return f == idle })
 	switch {
 	case len(l.Violated) == 0 && len(faults) > 0:
-		return fmt.Sprintf("survived all tested faults (%s): the lock broke no promise in %s (with 95 %% confidence, the lock breaks a promise in at most %s of such runs)", join(faults), runs(l.Runs), Text("violating.runs", l.Rate.High))
+		return fmt.Sprintf("survived all tested faults (%s): the lock broke no promise in %s (with 95 %% confidence, the lock breaks "+
+			"a promise in at most %s of such runs)", join(faults), runs(l.Runs), Text("violating.runs", l.Rate.High))
 	case len(l.Violated) == 0:
 		return fmt.Sprintf("kept its promises in %s (no faults were injected)", runs(l.Runs))
 	case len(faults) == 0:
@@ -123,7 +125,8 @@ func (l Lock) blocks() []string {
 		return []string{fmt.Sprintf("The lock blocked all clients forever in %d of %s.", l.Blocked, runs(l.Runs))}
 	}
 	if l.Orphan != nil && l.Orphan.Value > 0 {
-		return []string{"For up to " + Text("orphan", l.Orphan.Value) + ", no client could get the lock, although no client believed that it held the lock."}
+		return []string{"For up to " + Text("orphan", l.Orphan.Value) + ", no client could get the lock, although no client believed " +
+			"that it held the lock."}
 	}
 	return nil
 }

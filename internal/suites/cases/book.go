@@ -1,5 +1,5 @@
-// Package cases is what lockstorm says of its own locks: the claims of articles, published failures, the table of every lock under
-// every fault, suites that come with the program. No other program compiles it in.
+// Package cases is what lockstorm says of its own locks: the claims of articles, published failures, the table of every lock
+// under every fault, suites that come with the program. No other program compiles it in.
 package cases
 
 import (

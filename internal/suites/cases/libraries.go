@@ -10,7 +10,8 @@ import (
 	"github.com/lockstorm/lockstorm/suite"
 )
 
-// Libraries are the libraries of the catalogue with their options, under each discipline and under each fault that can strike them.
+// Libraries are the libraries of the catalogue with their options, under each discipline and under each fault that can strike
+// them.
 func Libraries() []suite.Case {
 	cat := harness.New(stores.All()...)
 	return slices.DeleteFunc(byLibrary("presets/libraries.yaml"), func(c suite.Case) bool {

@@ -74,14 +74,16 @@ func Pair(backend, fault, topology string) suite.Case {
 	w, ok := For(backend, fault)
 	text := backend + " under " + fault + ": " + w.Doc()
 	if !ok {
-		text = backend + " under " + fault + ": lockstorm's documentation does not state an expected outcome for this lock under this fault yet"
+		text = backend + " under " + fault + ": lockstorm's documentation does not state an expected outcome for this lock under " +
+			"this fault yet"
 	}
 	cfg := harness.Defaults()
 	cfg.Backend, cfg.Nemesis, cfg.Topology = backend, []string{fault}, topology
 	return suite.Case{Name: backend + "/" + fault, Text: text, Run: cfg, Expect: suite.Expectation{Outcome: w}}
 }
 
-// The server of Debian 12, 2.9.10, grants one lock twice on three servers, without any fault (docs/libraries.md): own suites take the embedded one.
+// The server of Debian 12, 2.9.10, grants one lock twice on three servers, without any fault (docs/libraries.md): own suites take
+// the embedded one.
 const (
 	ofThreeNATS = "nats-three"
 	ownServer   = "embedded"

@@ -41,7 +41,8 @@ func (c Change) String() string {
 	if c.Worse {
 		verb = "worse"
 	}
-	return fmt.Sprintf("%s: the figure %s became %s: it is now %s, and was %s before (p = %.2g)", c.Cell, c.Figure, verb, f.With(c.After), f.With(c.Before), c.P)
+	return fmt.Sprintf("%s: the figure %s became %s: it is now %s, and was %s before (p = %.2g)", c.Cell, c.Figure, verb,
+		f.With(c.After), f.With(c.Before), c.P)
 }
 
 // worth is how much of a figure must have changed to be told of, beside being no chance.
@@ -79,7 +80,8 @@ func Compare(before, after *Results) *Against {
 		}
 	}
 	if len(after.Controls) > 0 {
-		a.Only = append(a.Only, "controls (runs with a known outcome) with an unexpected outcome: "+strings.Join(after.Controls, ", ")+unmeasured)
+		a.Only = append(a.Only, "controls (runs with a known outcome) with an unexpected outcome: "+
+			strings.Join(after.Controls, ", ")+unmeasured)
 	}
 	a.Compared, a.all = len(all), slices.Clone(all)
 	a.Figures = significant(all)
@@ -103,7 +105,8 @@ func (a *Against) words(b, j CellResult) {
 	case was != is:
 		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: the outcome is %s (before: %s)", j.Name, is, was))
 	case len(less) > 0:
-		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: checks that failed before, but do not fail now: %s", j.Name, strings.Join(less, ", ")))
+		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: checks that failed before, but do not fail now: %s", j.Name,
+			strings.Join(less, ", ")))
 	}
 }
 
@@ -157,7 +160,8 @@ func lost(only string) bool {
 
 // told are the figures that are compared: counts that only say how long a suite was are not.
 var told = []string{
-	"throughput", "violations.rate", "violating.runs", "overlap", "lost-updates.percent", "loss-notice", "recovery.median", "acquire.p50", "acquire.p99", "renew.p99",
+	"throughput", "violations.rate", "violating.runs", "overlap", "lost-updates.percent", "loss-notice", "recovery.median",
+	"acquire.p50", "acquire.p99", "renew.p99",
 }
 
 func changes(b, j CellResult) (out []Change) {
@@ -191,7 +195,8 @@ func significant(all []Change) (out []Change) {
 			break
 		}
 		c.P = least
-		if low := min(c.Before.Value, c.After.Value); max(c.Before.Value, c.After.Value)-low >= worth*max(c.Before.Value, c.After.Value) {
+		if low := min(c.Before.Value, c.After.Value); max(c.Before.Value, c.After.Value)-low >= worth*max(c.Before.Value,
+			c.After.Value) {
 			out = append(out, c)
 		}
 	}

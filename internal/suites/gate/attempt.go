@@ -19,7 +19,9 @@ import (
 
 // Attempt makes a run of a cell in its directory below that of the suite, and stores what came of it there. The error is of the
 // directory, or that ctx ended: then the attempt says nothing.
-func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.Cell, seed uint64, attempt int) (*RunResult, error) {
+func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.Cell, seed uint64, attempt int) (*RunResult,
+	error,
+) {
 	dir := RunDir(cell.Name, seed, attempt)
 	path := filepath.Join(s.Dir, dir)
 	if err := os.RemoveAll(path); err != nil { // of one that was cut off
@@ -70,8 +72,8 @@ func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.C
 	return o, files.WriteJSON(filepath.Join(path, OutcomeFile), o)
 }
 
-// again is the command that makes the run of a case again. One with a plan that no flags make is repeated out of its directory, which is told
-// as it is from that of the suite.
+// again is the command that makes the run of a case again. One with a plan that no flags make is repeated out of its directory,
+// which is told as it is from that of the suite.
 func (s *Suite) again(c suite.Case, dir string) string {
 	words := append([]string{"run"}, c.Run.Args()...)
 	if c.Search != nil || c.Trial != nil {
@@ -101,7 +103,9 @@ func CommandOf(c suite.Case) string {
 }
 
 // do makes the run of a case, or its search.
-func (s *Suite) do(ctx context.Context, cat *harness.Catalogue, c *suite.Case, path string, share search.Share) (*harness.Outcome, *Searched, []suite.Difference, error) {
+func (s *Suite) do(ctx context.Context, cat *harness.Catalogue, c *suite.Case, path string, share search.Share) (*harness.Outcome,
+	*Searched, []suite.Difference, error,
+) {
 	if c.Search == nil {
 		out, differs, err := c.Do(ctx, cat, path)
 		return out, nil, differs, err
@@ -114,14 +118,15 @@ func (s *Suite) do(ctx context.Context, cat *harness.Catalogue, c *suite.Case, p
 	return out, found, c.Expect.Compare(out.ExitCode(), out.Results), nil
 }
 
-// Disturbed reports whether a run may be made once more: the host held it up, or something was missing at the moment. One that was
-// refused for its configuration never changes its mind.
+// Disturbed reports whether a run may be made once more: the host held it up, or something was missing at the moment. One that
+// was refused for its configuration never changes its mind.
 func (o *RunResult) Disturbed() bool {
-	return (o.Status == Inconclusive && o.Host) || (o.Status == Expected && o.Unstruck) || (o.Status == Broken && o.Exit == harness.ExitEnvironment)
+	return (o.Status == Inconclusive && o.Host) || (o.Status == Expected && o.Unstruck) ||
+		(o.Status == Broken && o.Exit == harness.ExitEnvironment)
 }
 
-// Counts reports whether an attempt counts instead of an earlier one of the same run: that one was disturbed, or it is worse. Only
-// campaigns make a run again that was not disturbed.
+// Counts reports whether an attempt counts instead of an earlier one of the same run: that one was disturbed, or it is worse.
+// Only campaigns make a run again that was not disturbed.
 func (o *RunResult) Counts(earlier *RunResult) bool {
 	switch {
 	case earlier.Disturbed():

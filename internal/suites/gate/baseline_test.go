@@ -31,8 +31,9 @@ func cellOf(t *testing.T, thresholds string, runs ...RunResult) *Results {
 // failing is a run that deviates by certain findings of a check.
 func failing(check string, class checker.Class) RunResult {
 	return RunResult{
-		Status: Worse, Exit: 1, Word: suite.Deviation{Check: check, Class: class}.Word(), Deviates: []suite.Deviation{{Check: check, Class: class}},
-		Checks: map[string]CheckSummary{check: {Verdict: checker.Fail, Required: true, Certain: []checker.Class{class}}},
+		Status: Worse, Exit: 1, Word: suite.Deviation{Check: check, Class: class}.Word(),
+		Deviates: []suite.Deviation{{Check: check, Class: class}},
+		Checks:   map[string]CheckSummary{check: {Verdict: checker.Fail, Required: true, Certain: []checker.Class{class}}},
 	}
 }
 
@@ -53,7 +54,10 @@ func violating(o RunResult) RunResult {
 
 // missed is a run of a lock that should be a defect and is inherent only.
 func missed() RunResult {
-	return RunResult{Status: Missed, Exit: 1, Word: suite.Inherent, Deviates: []suite.Deviation{{Check: checker.MutualExclusion, Class: checker.Inherent}}}
+	return RunResult{
+		Status: Missed, Exit: 1, Word: suite.Inherent,
+		Deviates: []suite.Deviation{{Check: checker.MutualExclusion, Class: checker.Inherent}},
+	}
 }
 
 // What a baseline knows is the check, the class and the threshold that were not as expected: nothing else is
@@ -65,16 +69,42 @@ func TestABaselineKnowsOnlyWhatItKnows(t *testing.T) {
 		want          int
 		told          string
 	}{
-		"the same latency":                {cellOf(t, latency, slow(passing())), cellOf(t, latency, slow(passing())), 0, ""},
-		"a latency, and now violations":   {cellOf(t, latency+";"+none, slow(passing())), cellOf(t, latency+";"+none, violating(passing())), 5, "not in the baseline: violations == 0"},
-		"a defect, and now another check": {cellOf(t, "", missed(), missed(), missed()), cellOf(t, "", missed(), failing(checker.Ownership, checker.Defect), failing(checker.Ownership, checker.Defect)), 1, "not in the baseline: ownership (defect)"},
-		"the same check, a worse class":   {cellOf(t, "", failing(checker.MutualExclusion, checker.Inherent)), cellOf(t, "", failing(checker.MutualExclusion, checker.Defect)), 1, "not in the baseline: mutual-exclusion (defect)"},
-		"the same check and class":        {cellOf(t, "", failing(checker.Ownership, checker.Defect)), cellOf(t, "", failing(checker.Ownership, checker.Defect)), 0, ""},
-		"one of two is left":              {cellOf(t, "", failing(checker.Ownership, checker.Defect), failing(checker.Liveness, checker.NoClass)), cellOf(t, "", failing(checker.Ownership, checker.Defect), passing()), 0, ""},
-		"known, and one seed open":        {cellOf(t, "", failing(checker.Ownership, checker.Defect), passing()), cellOf(t, "", failing(checker.Ownership, checker.Defect), RunResult{Status: Inconclusive}), 2, "seed 2"},
-		"violations that are gone":        {cellOf(t, none, violating(passing())), cellOf(t, none, passing()), 5, "the threshold violations == 0 was not met before, but is met now"},
-		"a latency that is gone":          {cellOf(t, latency, slow(passing())), cellOf(t, latency, passing()), 2, "the figure acquire.p99 was not measured"},
-		"known, and a latency besides":    {cellOf(t, latency, failing(checker.Ownership, checker.Defect)), cellOf(t, latency, slow(failing(checker.Ownership, checker.Defect))), 5, "not in the baseline: acquire.p99 < 1ms"},
+		"the same latency": {cellOf(t, latency, slow(passing())), cellOf(t, latency, slow(passing())), 0, ""},
+		"a latency, and now violations": {
+			cellOf(t, latency+";"+none, slow(passing())),
+			cellOf(t, latency+";"+none, violating(passing())), 5, "not in the baseline: violations == 0",
+		},
+		"a defect, and now another check": {
+			cellOf(t, "", missed(), missed(), missed()),
+			cellOf(t, "", missed(), failing(checker.Ownership, checker.Defect), failing(checker.Ownership, checker.Defect)), 1,
+			"not in the baseline: ownership (defect)",
+		},
+		"the same check, a worse class": {
+			cellOf(t, "", failing(checker.MutualExclusion, checker.Inherent)),
+			cellOf(t, "", failing(checker.MutualExclusion, checker.Defect)), 1, "not in the baseline: mutual-exclusion (defect)",
+		},
+		"the same check and class": {
+			cellOf(t, "", failing(checker.Ownership, checker.Defect)),
+			cellOf(t, "", failing(checker.Ownership, checker.Defect)), 0, "",
+		},
+		"one of two is left": {cellOf(t, "", failing(checker.Ownership, checker.Defect),
+			failing(checker.Liveness, checker.NoClass)), cellOf(t, "", failing(checker.Ownership, checker.Defect), passing()), 0, ""},
+		"known, and one seed open": {
+			cellOf(t, "", failing(checker.Ownership, checker.Defect), passing()),
+			cellOf(t, "", failing(checker.Ownership, checker.Defect), RunResult{Status: Inconclusive}), 2, "seed 2",
+		},
+		"violations that are gone": {
+			cellOf(t, none, violating(passing())), cellOf(t, none, passing()), 5,
+			"the threshold violations == 0 was not met before, but is met now",
+		},
+		"a latency that is gone": {
+			cellOf(t, latency, slow(passing())), cellOf(t, latency, passing()), 2,
+			"the figure acquire.p99 was not measured",
+		},
+		"known, and a latency besides": {
+			cellOf(t, latency, failing(checker.Ownership, checker.Defect)),
+			cellOf(t, latency, slow(failing(checker.Ownership, checker.Defect))), 5, "not in the baseline: acquire.p99 < 1ms",
+		},
 	} {
 		c.after.Measure(c.before.Slim())
 		j := c.after.Cells[0]
@@ -94,10 +124,22 @@ func TestAnOldBaseline(t *testing.T) {
 		before, after *Results
 		want          int
 	}{
-		"the same check":      {old(cellOf(t, "", failing(checker.Ownership, checker.Defect))), cellOf(t, "", failing(checker.Ownership, checker.Defect)), 0},
-		"another check":       {old(cellOf(t, "", failing(checker.Ownership, checker.Defect))), cellOf(t, "", failing(checker.MutualExclusion, checker.Defect)), 1},
-		"the same, but worse": {old(cellOf(t, "", failing(checker.MutualExclusion, checker.Inherent))), cellOf(t, "", failing(checker.MutualExclusion, checker.Defect)), 1},
-		"the same threshold":  {old(cellOf(t, "violations == 0", violating(passing()))), cellOf(t, "violations == 0", violating(passing())), 0},
+		"the same check": {
+			old(cellOf(t, "", failing(checker.Ownership, checker.Defect))),
+			cellOf(t, "", failing(checker.Ownership, checker.Defect)), 0,
+		},
+		"another check": {
+			old(cellOf(t, "", failing(checker.Ownership, checker.Defect))),
+			cellOf(t, "", failing(checker.MutualExclusion, checker.Defect)), 1,
+		},
+		"the same, but worse": {
+			old(cellOf(t, "", failing(checker.MutualExclusion, checker.Inherent))),
+			cellOf(t, "", failing(checker.MutualExclusion, checker.Defect)), 1,
+		},
+		"the same threshold": {
+			old(cellOf(t, "violations == 0", violating(passing()))),
+			cellOf(t, "violations == 0", violating(passing())), 0,
+		},
 	} {
 		c.after.Measure(c.before)
 		if c.after.ExitCode != c.want {
@@ -120,9 +162,14 @@ func TestTheFirstReason(t *testing.T) {
 // A defect that one of three seeds shows is a new violation, where no run had it before, though the word is
 // the same; what is inherent to leases depends on the moment.
 func TestCompareSeesNewDefects(t *testing.T) {
-	before := cellOf(t, "", failing(checker.Ownership, checker.Defect), failing(checker.Ownership, checker.Defect), failing(checker.Ownership, checker.Defect))
-	for check, class := range map[string]checker.Class{checker.LockLinearizability: checker.Defect, checker.DataPlain: checker.Inherent} {
-		after := cellOf(t, "", failing(checker.Ownership, checker.Defect), failing(check, class), failing(checker.Ownership, checker.Defect))
+	before := cellOf(t, "", failing(checker.Ownership, checker.Defect), failing(checker.Ownership, checker.Defect),
+		failing(checker.Ownership, checker.Defect))
+	for check, class := range map[string]checker.Class{
+		checker.LockLinearizability: checker.Defect,
+		checker.DataPlain:           checker.Inherent,
+	} {
+		after := cellOf(t, "", failing(checker.Ownership, checker.Defect), failing(check, class),
+			failing(checker.Ownership, checker.Defect))
 		a := Compare(before, after)
 		if isNew := len(a.New) == 1 && a.Code() == 1; isNew != (class == checker.Defect) {
 			t.Errorf("%s (%s): %v", check, class, a.Lines())
@@ -137,7 +184,10 @@ func TestThresholdsOnABusyHost(t *testing.T) {
 		busy      int64
 		want      Status
 	}{
-		{"acquire.p99 < 1ms", 0, Missed}, {"acquire.p99 < 1ms", 9e9, Inconclusive}, {"violations == 0", 9e9, Missed}, {"acquire.p99 < 2s", 9e9, Expected},
+		{"acquire.p99 < 1ms", 0, Missed},
+		{"acquire.p99 < 1ms", 9e9, Inconclusive},
+		{"violations == 0", 9e9, Missed},
+		{"acquire.p99 < 2s", 9e9, Expected},
 	} {
 		run := violating(passing())
 		run.Length, run.Stats["host_busy_ns"] = 10e9, c.busy

@@ -16,29 +16,31 @@ import (
 
 // CellResult is what a cell came to.
 type CellResult struct {
-	Name      string                 `json:"name"`
-	Text      string                 `json:"text"`
-	Row       string                 `json:"row"`
-	Column    string                 `json:"column"`
-	Control   bool                   `json:"control,omitempty"`
-	Chosen    bool                   `json:"chosen,omitempty"` // its runs were chosen for what they show: by a search, or to be repeated
-	Status    Status                 `json:"status"`
-	Word      suite.Outcome          `json:"word,omitempty"` // the worst of its runs; empty: nobody can tell
-	Expected  suite.Expectation      `json:"expected"`
-	Failed    map[string]int         `json:"failed,omitempty"`    // required checks, and in how many runs
-	FailedAs  map[string]int         `json:"failed_as,omitempty"` // the same by check and class, as "ownership (defect)"
-	Why       []string               `json:"why,omitempty"`       // it is not as expected, or not run
-	Deviates  []suite.Deviation      `json:"deviates,omitempty"`  // in what: a baseline knows these
-	AsIt      int                    `json:"as_expected"`         // runs
-	Of        int                    `json:"of"`                  // runs
-	TTL       time.Duration          `json:"ttl_ns,omitempty"`
-	Command   string                 `json:"command"`
-	Again     string                 `json:"again,omitempty"` // the command of the run that Why tells first
-	Figures   map[string]tally.Value `json:"figures,omitempty"`
-	NoneIn    float64                `json:"none_in,omitempty"` // the highest chance of a violation for an exposure, where there was none
-	Broken    []string               `json:"thresholds_missed,omitempty"`
-	Runs      []RunResult            `json:"runs,omitempty"`
-	Exposures int64                  `json:"exposures"`
+	Name    string `json:"name"`
+	Text    string `json:"text"`
+	Row     string `json:"row"`
+	Column  string `json:"column"`
+	Control bool   `json:"control,omitempty"`
+	// its runs were chosen for what they show: by a search, or to be repeated
+	Chosen   bool                   `json:"chosen,omitempty"`
+	Status   Status                 `json:"status"`
+	Word     suite.Outcome          `json:"word,omitempty"` // the worst of its runs; empty: nobody can tell
+	Expected suite.Expectation      `json:"expected"`
+	Failed   map[string]int         `json:"failed,omitempty"`    // required checks, and in how many runs
+	FailedAs map[string]int         `json:"failed_as,omitempty"` // the same by check and class, as "ownership (defect)"
+	Why      []string               `json:"why,omitempty"`       // it is not as expected, or not run
+	Deviates []suite.Deviation      `json:"deviates,omitempty"`  // in what: a baseline knows these
+	AsIt     int                    `json:"as_expected"`         // runs
+	Of       int                    `json:"of"`                  // runs
+	TTL      time.Duration          `json:"ttl_ns,omitempty"`
+	Command  string                 `json:"command"`
+	Again    string                 `json:"again,omitempty"` // the command of the run that Why tells first
+	Figures  map[string]tally.Value `json:"figures,omitempty"`
+	// the highest chance of a violation for an exposure, where there was none
+	NoneIn    float64     `json:"none_in,omitempty"`
+	Broken    []string    `json:"thresholds_missed,omitempty"`
+	Runs      []RunResult `json:"runs,omitempty"`
+	Exposures int64       `json:"exposures"`
 
 	remarks []remark
 }
@@ -88,7 +90,8 @@ func samples(runs []RunResult) (out []tally.Sample) {
 
 func judgeCell(c plan.Cell, runs []RunResult, least int64) CellResult {
 	j := CellResult{
-		Name: c.Name, Text: c.Text, Row: c.Row, Column: c.Column, Control: c.Control, Chosen: c.Search != nil || c.Trial != nil, Expected: c.Expect, TTL: cmp.Or(c.Run.TTL, time.Second),
+		Name: c.Name, Text: c.Text, Row: c.Row, Column: c.Column, Control: c.Control, Chosen: c.Search != nil || c.Trial != nil,
+		Expected: c.Expect, TTL: cmp.Or(c.Run.TTL, time.Second),
 		Command: CommandOf(c.Case), Runs: runs, Of: max(len(c.Seeds), len(runs)), Status: Expected,
 	}
 	if c.Skip != "" {
@@ -202,8 +205,10 @@ func (j *CellResult) figures(c plan.Cell, least int64) {
 	if j.Word == suite.Safe && j.Exposures > 0 {
 		j.NoneIn = tally.NoneIn(j.Exposures)
 	}
-	if updates, measured := j.Figures["updates"]; measured && updates.Value == 0 && j.Word == suite.Safe && j.Status == Expected && judges(c) {
-		j.say(Inconclusive, nil, "no update of the data was acknowledged (grants of the lock: %.0f), so the data checks had nothing to judge", j.Figures["grants"].Value)
+	if updates, measured := j.Figures["updates"]; measured && updates.Value == 0 && j.Word == suite.Safe && j.Status == Expected &&
+		judges(c) {
+		j.say(Inconclusive, nil, "no update of the data was acknowledged (grants of the lock: %.0f), so the data checks had nothing "+
+			"to judge", j.Figures["grants"].Value)
 	}
 	least = max(least, 1)
 	if shows(c) && len(all) > 0 && j.Exposures < least && j.Status == Expected {
@@ -230,7 +235,8 @@ func (j *CellResult) thresholds(c plan.Cell) {
 		case errors.Is(err, tally.ErrNotMeasured):
 			j.say(Inconclusive, nil, "the threshold %s cannot be tested: %v", t.Text, err)
 		case !holds && t.Figure.Timed() && slices.ContainsFunc(j.Runs, busyRun):
-			j.say(Inconclusive, nil, "the threshold %s is not met (measured: %s), but the host was too busy for reliable times: run the suite again while the host is idle", t.Text, t.Figure.With(got))
+			j.say(Inconclusive, nil, "the threshold %s is not met (measured: %s), but the host was too busy for reliable times: run the "+
+				"suite again while the host is idle", t.Text, t.Figure.With(got))
 		case !holds:
 			j.Broken = append(j.Broken, t.Text)
 			j.say(Missed, []suite.Deviation{{Threshold: t.Text}}, "the threshold %s is not met (measured: %s)", t.Text, t.Figure.With(got))

@@ -18,7 +18,10 @@ func (r *Results) choice() *answer.Ranking {
 		if j.Control || j.Chosen { // what was chosen says nothing of how often a lock fails
 			continue
 		}
-		c := answer.Cell{Lock: j.Row, Fault: j.Column, Word: j.Word, Skipped: j.Status == Skipped, Samples: j.Samples(), Blocked: j.Failed[checker.Liveness]}
+		c := answer.Cell{
+			Lock: j.Row, Fault: j.Column, Word: j.Word, Skipped: j.Status == Skipped, Samples: j.Samples(),
+			Blocked: j.Failed[checker.Liveness],
+		}
 		if !c.Skipped {
 			c.Open = max(j.Of-len(c.Samples), 0)
 		}
@@ -34,18 +37,21 @@ func locks(a *answer.Ranking) *matrix.Ranking {
 	}
 	out := &matrix.Ranking{Ranked: a.RankedBy, Columns: lockColumns}
 	for _, l := range a.Locks {
-		out.Locks = append(out.Locks, matrix.Lock{Group: l.Group, Title: title(l.Group, a.Groups), Name: l.Name, Sentence: l.Sentence, Values: []matrix.Value{
-			shownAs("violating.runs", l.Rate),
-			{Text: cmp.Or(strings.Join(l.Survived, ", "), "-")},
-			{Text: cmp.Or(violated(l), "-")},
-			unseen(shownAs("lost-updates.plain.percent", l.PlainShare), l.Plain, l.PlainUnseen),
-			fenced(l),
-			{Text: blocks(l)},
-			shownAs("recovery.median", l.Recovery),
-			{Text: text("acquire.p50", l.Idle.P50) + " / " + text("acquire.p99", l.Idle.P99)},
-			{Text: text("acquire.p50", l.Hurt.P50) + " / " + text("acquire.p99", l.Hurt.P99)},
-			{Text: text("throughput", l.Idle.Throughput) + " / " + text("throughput", l.Hurt.Throughput)},
-		}})
+		out.Locks = append(out.Locks, matrix.Lock{
+			Group: l.Group, Title: title(l.Group, a.Groups), Name: l.Name, Sentence: l.Sentence,
+			Values: []matrix.Value{
+				shownAs("violating.runs", l.Rate),
+				{Text: cmp.Or(strings.Join(l.Survived, ", "), "-")},
+				{Text: cmp.Or(violated(l), "-")},
+				unseen(shownAs("lost-updates.plain.percent", l.PlainShare), l.Plain, l.PlainUnseen),
+				fenced(l),
+				{Text: blocks(l)},
+				shownAs("recovery.median", l.Recovery),
+				{Text: text("acquire.p50", l.Idle.P50) + " / " + text("acquire.p99", l.Idle.P99)},
+				{Text: text("acquire.p50", l.Hurt.P50) + " / " + text("acquire.p99", l.Hurt.P99)},
+				{Text: text("throughput", l.Idle.Throughput) + " / " + text("throughput", l.Hurt.Throughput)},
+			},
+		})
 	}
 	return out
 }

@@ -78,7 +78,8 @@ func (r *Results) Providers() string {
 // Judge says what became of every cell, and of the suite.
 func (s *Suite) Judge() (*Results, error) {
 	r := &Results{
-		Schema: Schema, Name: s.Name, Doc: s.Doc, Interrupted: s.Interrupted, Started: s.Started, Wall: s.wall(), CPUs: s.CPUs, Program: cmp.Or(s.Program, program), Version: s.Version,
+		Schema: Schema, Name: s.Name, Doc: s.Doc, Interrupted: s.Interrupted, Started: s.Started, Wall: s.wall(), CPUs: s.CPUs,
+		Program: cmp.Or(s.Program, program), Version: s.Version,
 		Replaced: s.Replaced, Compare: s.Compare, Deviations: true, Counts: map[Status]int{}, Versions: map[string]string{},
 	}
 	if s.Shard != "" {
@@ -161,7 +162,8 @@ func (r *Results) conclude() {
 	switch {
 	case len(r.Controls) > 0:
 		r.ExitCode = harness.ExitEnvironment
-		r.Verdict = "controls (runs with a known outcome) had an unexpected outcome: " + strings.Join(r.Controls, ", ") + "; so the verdicts of this suite do not count"
+		r.Verdict = "controls (runs with a known outcome) had an unexpected outcome: " + strings.Join(r.Controls, ", ") +
+			"; so the verdicts of this suite do not count"
 	case r.Interrupted:
 		r.ExitCode = harness.ExitInterrupted
 		r.Verdict = "the suite was interrupted: the finished runs are kept and judged; " + r.Verdict

@@ -17,13 +17,19 @@ import (
 
 // ended are results that end with a class of overlap, or pass.
 func ended(class checker.Class) *checker.Results {
-	r := &checker.Results{Verdict: checker.Pass, Stats: checker.Figures{"grants": 100, "violations": 0}, Checks: map[string]checker.Result{
-		checker.MutualExclusion: {Verdict: checker.Pass, Required: true},
-	}}
+	r := &checker.Results{
+		Verdict: checker.Pass, Stats: checker.Figures{"grants": 100, "violations": 0},
+		Checks: map[string]checker.Result{
+			checker.MutualExclusion: {Verdict: checker.Pass, Required: true},
+		},
+	}
 	if class != "" {
 		r.Verdict, r.ExitCode = checker.Fail, harness.ExitViolation
 		r.Stats["violations"] = 3
-		r.Checks[checker.MutualExclusion] = checker.Result{Verdict: checker.Fail, Required: true, Findings: []checker.Finding{{Rule: "overlap", Class: class, Gating: true}}}
+		r.Checks[checker.MutualExclusion] = checker.Result{
+			Verdict: checker.Fail, Required: true,
+			Findings: []checker.Finding{{Rule: "overlap", Class: class, Gating: true}},
+		}
 	}
 	return r
 }
@@ -39,7 +45,10 @@ func unknown() *checker.Results {
 func TestStatusOf(t *testing.T) {
 	blocks := ended("")
 	blocks.Verdict, blocks.ExitCode = checker.Fail, 1
-	blocks.Checks[checker.Liveness] = checker.Result{Verdict: checker.Fail, Required: true, Findings: []checker.Finding{{Rule: "no-recovery", Gating: true}}}
+	blocks.Checks[checker.Liveness] = checker.Result{
+		Verdict: checker.Fail, Required: true,
+		Findings: []checker.Finding{{Rule: "no-recovery", Gating: true}},
+	}
 	both := unknown()
 	both.Verdict, both.ExitCode = checker.Fail, 1 // a violation, and beside it something unknown
 	both.Checks[checker.MutualExclusion] = ended(checker.Defect).Checks[checker.MutualExclusion]
@@ -74,9 +83,18 @@ func TestStatusOf(t *testing.T) {
 		{"exit code of an unknown", suite.Expectation{Exit: []int{1}}, unknown(), nil, Inconclusive},
 		{"a check fails", mx(checker.Pass), ended(checker.Inherent), nil, Worse},
 		{"a check passes", mx(checker.Fail), ended(""), nil, Passed},
-		{"a check is skipped", suite.Expectation{Verdicts: map[string]checker.Verdict{checker.FencingTokens: checker.Pass}}, ended(""), nil, Missed},
+		{
+			"a check is skipped",
+			suite.Expectation{Verdicts: map[string]checker.Verdict{checker.FencingTokens: checker.Pass}},
+			ended(""),
+			nil, Missed,
+		},
 		{"a figure", suite.Expectation{Figures: map[string]suite.Bound{"grants": suite.AtMost(3)}}, ended(""), nil, Missed},
-		{"a worse class", suite.Expectation{Classes: map[string]checker.Class{checker.MutualExclusion: checker.Inherent}}, ended(checker.Defect), nil, Worse},
+		{
+			"a worse class",
+			suite.Expectation{Classes: map[string]checker.Class{checker.MutualExclusion: checker.Inherent}},
+			ended(checker.Defect), nil, Worse,
+		},
 		{"it did not run", word(suite.Any), nil, refused, Broken},
 		{"refused as it should be", suite.Expectation{Exit: []int{4}}, nil, nil, Expected},
 	} {
@@ -142,7 +160,10 @@ func TestAnUnsoundRecord(t *testing.T) {
 		r.TTL, r.Duration, r.Stats["host_busy_ns"] = 1e9, 10e9, 9e9
 		r.Checks[checker.Assumptions] = checker.Result{
 			Verdict: checker.Unknown, Required: true, Code: checker.CodeUnsound,
-			Findings: []checker.Finding{{Rule: rule, CauseKind: checker.CauseRecord}, {Rule: "used-after-release", CauseKind: checker.CauseNone}},
+			Findings: []checker.Finding{
+				{Rule: rule, CauseKind: checker.CauseRecord},
+				{Rule: "used-after-release", CauseKind: checker.CauseNone},
+			},
 		}
 		if got := byHost(Inconclusive, r); got != want {
 			t.Errorf("%s: by the host: %v", rule, got)
@@ -154,7 +175,10 @@ func TestAnUnsoundRecord(t *testing.T) {
 func fake(cells map[string][]Status) *Suite {
 	s := &Suite{Definition: Definition{Schema: Schema, Name: "fake"}}
 	for _, name := range sortedKeys(cells) {
-		c := plan.Cell{Case: suite.Case{Name: name, Text: name, Run: suite.MustLine("--backend redis-lua"), Expect: suite.Expectation{Outcome: suite.Safe}}, Row: "redis-lua", Column: name}
+		c := plan.Cell{Case: suite.Case{
+			Name: name, Text: name, Run: suite.MustLine("--backend redis-lua"),
+			Expect: suite.Expectation{Outcome: suite.Safe},
+		}, Row: "redis-lua", Column: name}
 		c.Control = strings.HasPrefix(name, "control")
 		for i, status := range cells[name] {
 			seed := uint64(i + 1)
@@ -162,10 +186,16 @@ func fake(cells map[string][]Status) *Suite {
 			if status == NotRun {
 				continue
 			}
-			o := RunResult{Cell: name, Seed: seed, Status: status, Word: suite.Safe, Stats: checker.Figures{"grants": 100, "violations": 0}}
+			o := RunResult{
+				Cell: name, Seed: seed, Status: status, Word: suite.Safe,
+				Stats: checker.Figures{"grants": 100, "violations": 0},
+			}
 			if status == Worse {
 				o.Exit, o.Word = 1, suite.Defect
-				o.Checks = map[string]CheckSummary{checker.MutualExclusion: {Verdict: checker.Fail, Required: true, Certain: []checker.Class{checker.Defect}}}
+				o.Checks = map[string]CheckSummary{checker.MutualExclusion: {
+					Verdict: checker.Fail, Required: true,
+					Certain: []checker.Class{checker.Defect},
+				}}
 				o.Deviates = []suite.Deviation{{Check: checker.MutualExclusion, Class: checker.Defect}}
 			}
 			s.Outcomes = append(s.Outcomes, o)

@@ -91,19 +91,22 @@ func relative(from, to string) (string, error) {
 // same says why a part is not of the same suite; nil: it is.
 func (s *Suite) same(part *Suite, dir string) error {
 	differs := func(what, is, was string) error {
-		return fmt.Errorf("cannot merge: %[1]s was made with %[2]s %[3]s, but %[4]s was made with %[2]s %[5]s: run all shards with the same program, suite file and --replace", dir, what, is, s.Dir, was)
+		return fmt.Errorf("cannot merge: %[1]s was made with %[2]s %[3]s, but %[4]s was made with %[2]s %[5]s: run all shards with "+
+			"the same program, suite file and --replace", dir, what, is, s.Dir, was)
 	}
 	switch {
 	case part.Name != s.Name:
 		return differs("the suite", part.Name, s.Name)
 	case part.Source != s.Source:
-		return fmt.Errorf("cannot merge: %s was made from another version of the suite file %s than the other shards (compare the field `source` in the files %s of the shards)", dir, s.Name, DefinitionFile)
+		return fmt.Errorf("cannot merge: %s was made from another version of the suite file %s than the other shards (compare the "+
+			"field `source` in the files %s of the shards)", dir, s.Name, DefinitionFile)
 	case !maps.Equal(part.Replaced, s.Replaced):
 		return differs("--replace", replacements(part), replacements(s))
 	case part.Version != s.Version:
 		return differs("lockstorm", part.Version, s.Version)
 	case part.WholeSum != s.WholeSum:
-		return fmt.Errorf("cannot merge: %s (shard of a suite with %d cells) and %s (shard of a suite with %d cells) have different cells or seeds: run all shards with the same program, suite file and --seeds", dir, len(part.Whole), s.Dir, len(s.Whole))
+		return fmt.Errorf("cannot merge: %s (shard of a suite with %d cells) and %s (shard of a suite with %d cells) have different "+
+			"cells or seeds: run all shards with the same program, suite file and --seeds", dir, len(part.Whole), s.Dir, len(s.Whole))
 	}
 	return nil
 }
@@ -126,7 +129,8 @@ func (s *Suite) join(part *Suite, dir string) error {
 		}
 	}
 	if len(double) > 0 {
-		return fmt.Errorf("cannot merge: %s has cells that another shard also has (%s); name each shard only once", dir, strings.Join(double, ", "))
+		return fmt.Errorf("cannot merge: %s has cells that another shard also has (%s); name each shard only once", dir,
+			strings.Join(double, ", "))
 	}
 	slices.SortFunc(s.Cells, func(a, b Defined) int { return cmp.Compare(a.Place, b.Place) })
 	s.Outcomes = append(s.Outcomes, part.Outcomes...)

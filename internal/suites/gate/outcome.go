@@ -76,7 +76,8 @@ func (q *Quoted) String() string {
 
 func quote(f checker.Found) *Quoted {
 	q := &Quoted{
-		Check: f.Check, Rule: f.Finding.Rule, Class: f.Finding.Class, Message: short(f.Finding.Message), Lead: short(f.Finding.Lead), Kind: f.Finding.CauseKind, Lost: f.Finding.Lost, Unseen: f.Finding.Overwritten,
+		Check: f.Check, Rule: f.Finding.Rule, Class: f.Finding.Class, Message: short(f.Finding.Message), Lead: short(f.Finding.Lead),
+		Kind: f.Finding.CauseKind, Lost: f.Finding.Lost, Unseen: f.Finding.Overwritten,
 		Length: f.Finding.To - f.Finding.From,
 	}
 	if f.Finding.CauseKind != checker.CauseNone {
@@ -97,7 +98,10 @@ func compareQuoted(a, b *Quoted) int {
 		return -1
 	}
 	found := func(q *Quoted) checker.Found {
-		return checker.Found{Check: q.Check, Finding: checker.Finding{Rule: q.Rule, Class: q.Class, Gating: true, CauseKind: q.Kind, Lost: q.Lost, Overwritten: q.Unseen, To: q.Length}}
+		return checker.Found{Check: q.Check, Finding: checker.Finding{
+			Rule: q.Rule, Class: q.Class, Gating: true, CauseKind: q.Kind,
+			Lost: q.Lost, Overwritten: q.Unseen, To: q.Length,
+		}}
 	}
 	return checker.RankFound(found(a), found(b))
 }

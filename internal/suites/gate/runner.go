@@ -130,7 +130,10 @@ func (r *running) plan(cells []plan.Cell) {
 				r.done++
 				continue
 			}
-			r.todo = append(r.todo, job{cell: c, seed: seed, nth: r.attempts(c.Name, seed), takes: r.Timings.estimate(r.Catalogue, c.Case), needs: Needs(r.Catalogue, c.Case)})
+			r.todo = append(r.todo, job{
+				cell: c, seed: seed, nth: r.attempts(c.Name, seed), takes: r.Timings.estimate(r.Catalogue, c.Case),
+				needs: Needs(r.Catalogue, c.Case),
+			})
 		}
 	}
 	slices.SortStableFunc(r.todo, func(a, b job) int {

@@ -49,7 +49,10 @@ func fileOf(t *testing.T, text string) (*plan.File, []plan.Cell) {
 
 func suiteOf(t *testing.T, cells []plan.Cell) *Suite {
 	t.Helper()
-	return &Suite{Definition: Definition{Schema: Schema, Name: "small", Source: small, Cells: Define(cells)}, Dir: filepath.Join(t.TempDir(), "out")}
+	return &Suite{
+		Definition: Definition{Schema: Schema, Name: "small", Source: small, Cells: Define(cells)},
+		Dir:        filepath.Join(t.TempDir(), "out"),
+	}
 }
 
 // verdicts are what must be equal however a suite was run.
@@ -107,7 +110,8 @@ func TestASuite(t *testing.T) {
 		}
 		page, err := os.ReadFile(filepath.Join(s.Dir, o.Dir, harness.ReportFile))
 		alone := strings.HasPrefix(o.Cell, "control")
-		if err != nil || strings.Contains(string(page), "of the 2 runs of this cell") == alone || (o.Seed == 1 && strings.Contains(string(page), `href="../seed-2/report.html"`) == alone) {
+		if err != nil || strings.Contains(string(page), "of the 2 runs of this cell") == alone ||
+			(o.Seed == 1 && strings.Contains(string(page), `href="../seed-2/report.html"`) == alone) {
 			t.Errorf("%s: its page does not lead to its neighbours (%v)", o.Dir, err)
 		}
 		j, err := harness.JudgeDir(harness.New(stores.All()...), filepath.Join(s.Dir, o.Dir))
@@ -118,11 +122,13 @@ func TestASuite(t *testing.T) {
 			t.Errorf("%s cannot be replayed: %v", o.Dir, err)
 		}
 	}
-	if err := (&Runner{Catalogue: harness.New(stores.All()...)}).Run(t.Context(), suiteAt(s.Dir, cells), cells); err == nil || !strings.Contains(err.Error(), "--resume") {
+	if err := (&Runner{Catalogue: harness.New(stores.All()...)}).Run(t.Context(), suiteAt(s.Dir, cells), cells); err == nil ||
+		!strings.Contains(err.Error(), "--resume") {
 		t.Errorf("a directory that is not empty: %v", err)
 	}
 	other := cells[:len(cells)-1]
-	if err := (&Runner{Catalogue: harness.New(stores.All()...), Resume: true}).Run(t.Context(), suiteAt(s.Dir, other), other); err == nil || !strings.Contains(err.Error(), "another suite") {
+	if err := (&Runner{Catalogue: harness.New(stores.All()...), Resume: true}).Run(t.Context(), suiteAt(s.Dir, other),
+		other); err == nil || !strings.Contains(err.Error(), "another suite") {
 		t.Errorf("gone on with another suite: %v", err)
 	}
 }
@@ -167,7 +173,8 @@ func TestShards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := judged(t, half); r.ExitCode != harness.ExitUnknown || !strings.Contains(r.Verdict, "did not reach the required coverage: shard 3/3") {
+	if r := judged(t, half); r.ExitCode != harness.ExitUnknown || !strings.Contains(r.Verdict, "did not reach the required "+
+		"coverage: shard 3/3") {
 		t.Errorf("without the last shard: exit %d, %s", r.ExitCode, r.Verdict)
 	}
 	if _, err := Merge(append(dirs, dirs[0]), all.Dir); err == nil || !strings.Contains(err.Error(), "name each shard only once") {
@@ -229,7 +236,10 @@ func TestEveryCellIsInOneShard(t *testing.T) {
 			t.Errorf("%d shards have %d to %d cells", of, least, most)
 		}
 	}
-	for text, ok := range map[string]bool{"1/3": true, "3/3": true, "0/3": false, "4/3": false, "1": false, "a/b": false, "1/0": false} {
+	for text, ok := range map[string]bool{
+		"1/3": true, "3/3": true, "0/3": false, "4/3": false, "1": false, "a/b": false,
+		"1/0": false,
+	} {
 		if _, err := ParseShard(text); (err == nil) != ok {
 			t.Errorf("--shard %s: %v", text, err)
 		}
@@ -301,11 +311,13 @@ func TestGivenUp(t *testing.T) {
 	if err := (&Runner{Catalogue: harness.New(stores.All()...), Jobs: 1, MaxFailures: 1}).Run(t.Context(), s, cells); err != nil {
 		t.Fatal(err)
 	}
-	if r := judged(t, s); r.ExitCode != 1 || r.Cells[len(r.Cells)-1].Status != Worse || len(s.Outcomes) != 4 { // three controls, and one
+	// three controls, and one
+	if r := judged(t, s); r.ExitCode != 1 || r.Cells[len(r.Cells)-1].Status != Worse || len(s.Outcomes) != 4 {
 		t.Errorf("exit %d, %d runs: %s", r.ExitCode, len(s.Outcomes), r.Verdict)
 	}
 	s = suiteOf(t, cells)
-	if err := (&Runner{Catalogue: harness.New(stores.All()...), Jobs: 1, Budget: time.Millisecond}).Run(t.Context(), s, cells); err != nil {
+	if err := (&Runner{Catalogue: harness.New(stores.All()...), Jobs: 1, Budget: time.Millisecond}).Run(t.Context(), s,
+		cells); err != nil {
 		t.Fatal(err)
 	}
 	if r := judged(t, s); r.ExitCode != 2 || r.Counts[NotRun] != 1 {

@@ -17,8 +17,8 @@ import (
 	"github.com/lockstorm/lockstorm/suite"
 )
 
-// A case with a search is made like a run: in its directory is the run that shows best what the search found, made smaller where it has a
-// violation, and beside it what the search has learnt, in search/.
+// A case with a search is made like a run: in its directory is the run that shows best what the search found, made smaller where
+// it has a violation, and beside it what the search has learnt, in search/.
 const (
 	searchDir   = "search"
 	shrunkDir   = "shrunk"
@@ -42,12 +42,14 @@ type Searched struct {
 
 // String is the search in short.
 func (s *Searched) String() string {
-	text := fmt.Sprintf("the search for violations made %s, which showed %s of behaviour", plural(s.Runs, "run"), plural(s.Features, "kind"))
+	text := fmt.Sprintf("the search for violations made %s, which showed %s of behaviour", plural(s.Runs, "run"),
+		plural(s.Features, "kind"))
 	if s.Learnt > 0 {
 		text += fmt.Sprintf("; the search also learned from %s of other searches of this cell", plural(s.Learnt, "run"))
 	}
 	if s.Shrunk != nil && s.Shrunk.Of > 0 {
-		text += fmt.Sprintf("; a smaller version of the violating run showed the violation again in %d of %s", s.Shrunk.Again, plural(s.Shrunk.Of, "run"))
+		text += fmt.Sprintf("; a smaller version of the violating run showed the violation again in %d of %s", s.Shrunk.Again,
+			plural(s.Shrunk.Of, "run"))
 	}
 	return text
 }
@@ -82,9 +84,12 @@ func enough(e suite.Expectation, r *checker.Results) bool {
 	return statusOf(e, r.ExitCode, r, differs, nil) == Worse || (wants(e) && len(differs) == 0)
 }
 
-// searched searches a case, and makes its configuration that of the run that was found. Where only what is a lock's nature shows, the
-// search goes on until its time is over; it ends with the first violation that nobody expects, or with the one that is to be found.
-func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir string, share search.Share) (*harness.Outcome, *Searched, error) {
+// searched searches a case, and makes its configuration that of the run that was found. Where only what is a lock's nature shows,
+// the search goes on until its time is over; it ends with the first violation that nobody expects, or with the one that is to be
+// found.
+func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir string, share search.Share) (*harness.Outcome,
+	*Searched, error,
+) {
 	again := c.Run.Command
 	space, err := search.NewSpace(cat, c.Run, search.Choice{Only: c.Search.Only, Without: c.Search.Without, Vary: c.Search.Vary})
 	if err != nil {
@@ -119,7 +124,8 @@ func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir st
 	}
 	shown, violated := best(st)
 	if shown == "" {
-		return nil, told, &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("the search for violations has no verdict, because none of its runs had a verdict (it made %s)", plural(st.Runs, "run"))}
+		return nil, told, &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("the search for violations has no verdict, "+
+			"because none of its runs had a verdict (it made %s)", plural(st.Runs, "run"))}
 	}
 	from := filepath.Join(s.Dir, shown)
 	if c.Run, err = madeWith(from); err != nil {
@@ -154,9 +160,11 @@ func best(st *search.State) (dir string, violated bool) {
 	return st.Nearest, false
 }
 
-// shrunk makes a violating run smaller, as long as there is time, and says where the smallest one is; empty: one that does not show again
-// often enough stays as it is.
-func shrunk(ctx context.Context, cat *harness.Catalogue, c suite.Case, run func(context.Context, *harness.Trial, string) (*checker.Results, error), from, to string) (string, *explore.Shrunk, error) {
+// shrunk makes a violating run smaller, as long as there is time, and says where the smallest one is; empty: one that does not
+// show again often enough stays as it is.
+func shrunk(ctx context.Context, cat *harness.Catalogue, c suite.Case,
+	run func(context.Context, *harness.Trial, string) (*checker.Results, error), from, to string,
+) (string, *explore.Shrunk, error) {
 	t, err := harness.ReadTrial(cat, from, c.Run.Version)
 	if err != nil {
 		return "", nil, err
@@ -175,7 +183,8 @@ func shrunk(ctx context.Context, cat *harness.Catalogue, c suite.Case, run func(
 	}
 	limited, stop := context.WithTimeout(ctx, shrinkFor(c.Search))
 	defer stop()
-	made, err := (&explore.Shrinker{Catalogue: cat, Target: target, Runs: shrinkRuns, Rate: shrinkRate, Dir: to, Run: run}).Shrink(limited, t, at)
+	made, err := (&explore.Shrinker{Catalogue: cat, Target: target, Runs: shrinkRuns, Rate: shrinkRate, Dir: to, Run: run}).Shrink(
+		limited, t, at)
 	if made.Dir == "" {
 		made = nil
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
 )
 
-// What is to be found is found, made smaller, and stands in the place of a run; a search that finds nothing has the run that came nearest. Each
-// is judged, linked and repeated as any other run.
+// What is to be found is found, made smaller, and stands in the place of a run; a search that finds nothing has the run that came
+// nearest. Each is judged, linked and repeated as any other run.
 func TestSearchedCells(t *testing.T) {
 	t.Parallel()
 	cells := expand(t, `
@@ -67,7 +67,8 @@ include:
 			t.Error(err)
 		}
 		kept := expand(t, "include:\n  - {trial: "+dir+", outcome: any, seeds: [3, 7]}\n")
-		if i := slices.IndexFunc(kept, func(c plan.Cell) bool { return !c.Control }); kept[i].Seeded(7).Run.Seed != seedIn(t, dir) || len(kept[i].Seeds) != 2 {
+		if i := slices.IndexFunc(kept, func(c plan.Cell) bool { return !c.Control }); kept[i].Seeded(7).Run.Seed != seedIn(t, dir) ||
+			len(kept[i].Seeds) != 2 {
 			t.Errorf("%s: a kept trial of seeds %v has seed %d", j.Name, kept[i].Seeds, kept[i].Seeded(7).Run.Seed)
 		}
 	}

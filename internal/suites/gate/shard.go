@@ -24,7 +24,8 @@ func ParseShard(s string) (Shard, error) {
 	number, errI := strconv.Atoi(i)
 	of, errN := strconv.Atoi(n)
 	if !ok || errI != nil || errN != nil || number < 1 || of < 1 || number > of {
-		return Shard{}, fmt.Errorf("--shard %s: write NUMBER/COUNT, for example 1/3 for the first of three parts (shards) of the suite", s)
+		return Shard{}, fmt.Errorf("--shard %s: write NUMBER/COUNT, for example 1/3 for the first of three parts (shards) of the suite",
+			s)
 	}
 	return Shard{number, of}, nil
 }

@@ -17,10 +17,19 @@ import (
 
 // randomSuite is a suite of cells of all stores, lengths and numbers of seeds.
 func randomSuite(rnd *rand.Rand, cells int) []plan.Cell {
-	backends := []string{"file-flock", "redis-lua", "redlock", "redis-sentinel", "zk-exclusive", "etcd-mutex", "postgres-advisory", "mariadb-get-lock"}
-	out := []plan.Cell{{Case: suite.Case{Name: "control-a", Run: suite.MustLine("--backend none")}, Seeds: []uint64{1}, Control: true}}
+	backends := []string{
+		"file-flock", "redis-lua", "redlock", "redis-sentinel", "zk-exclusive", "etcd-mutex", "postgres-advisory",
+		"mariadb-get-lock",
+	}
+	out := []plan.Cell{{
+		Case: suite.Case{Name: "control-a", Run: suite.MustLine("--backend none")}, Seeds: []uint64{1},
+		Control: true,
+	}}
 	for i := range cells {
-		c := plan.Cell{Case: suite.Case{Name: fmt.Sprintf("cell-%d", i), Run: suite.MustLine("--backend " + backends[rnd.IntN(len(backends))])}}
+		c := plan.Cell{Case: suite.Case{
+			Name: fmt.Sprintf("cell-%d", i),
+			Run:  suite.MustLine("--backend " + backends[rnd.IntN(len(backends))]),
+		}}
 		c.Run.Time = time.Duration(1+rnd.IntN(20)) * time.Second
 		c.Run.Clients = 2 + rnd.IntN(30)
 		for seed := range 1 + rnd.IntN(5) {
@@ -117,16 +126,19 @@ func TestMergeKnowsAllCells(t *testing.T) {
 			t.Errorf("%s is missing, and is not named: %v", c.Name, r.Lacks)
 		}
 	}
-	if _, err := Merge([]string{dirs[0], dirs[1], dirs[0]}, filepath.Join(base, "double")); err == nil || !strings.Contains(err.Error(), lastOf(cells, 1)) {
+	if _, err := Merge([]string{dirs[0], dirs[1], dirs[0]}, filepath.Join(base, "double")); err == nil ||
+		!strings.Contains(err.Error(), lastOf(cells, 1)) {
 		t.Errorf("twice the same part: %v", err)
 	}
 	less := slices.Clone(cells)
 	less[3].Seeds = []uint64{9}
 	other := store("other", Shard{3, 3}, less, (Shard{3, 3}).Take(harness.New(stores.All()...), less))
-	if _, err := Merge([]string{dirs[0], other}, filepath.Join(base, "mixed")); err == nil || !strings.Contains(err.Error(), "--seeds") {
+	if _, err := Merge([]string{dirs[0], other}, filepath.Join(base, "mixed")); err == nil ||
+		!strings.Contains(err.Error(), "--seeds") {
 		t.Errorf("a part with other seeds: %v", err)
 	}
-	skipped := store("skipped", Shard{3, 3}, onHost(cells, map[string]bool{"zk": true}), (Shard{3, 3}).Take(harness.New(stores.All()...), onHost(cells, map[string]bool{"zk": true})))
+	skipped := store("skipped", Shard{3, 3}, onHost(cells, map[string]bool{"zk": true}),
+		(Shard{3, 3}).Take(harness.New(stores.All()...), onHost(cells, map[string]bool{"zk": true})))
 	if all, err = Merge([]string{dirs[0], dirs[1], skipped}, filepath.Join(base, "hosts")); err != nil || len(all.Missing) > 0 {
 		t.Errorf("a host without ZooKeeper: %v", err)
 	}
@@ -170,7 +182,8 @@ func TestMergeOfAnotherSuite(t *testing.T) {
 func TestCoverageIsOfTheWhole(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
-	f, cells := fileOf(t, "axes: {backend: [redis-lua, redis-fenced], nemesis: [none, client-pause]}\nexpect: [{outcome: any}]\ncoverage: {nemeses: client-pause}\n")
+	f, cells := fileOf(t, "axes: {backend: [redis-lua, redis-fenced], nemesis: [none, client-pause]}\nexpect: [{outcome: "+
+		"any}]\ncoverage: {nemeses: client-pause}\n")
 	var dirs []string
 	for n := 1; n <= 4; n++ {
 		shard := Shard{n, 4}
@@ -183,7 +196,10 @@ func TestCoverageIsOfTheWhole(t *testing.T) {
 		}
 		dirs = append(dirs, s.Dir)
 		for _, c := range part {
-			s.Outcomes = append(s.Outcomes, RunResult{Cell: c.Name, Seed: 1, Status: Expected, Word: suite.Safe, Stats: map[string]int64{"grants": 5, "faults_injected": 1, "faults_effective": 1}})
+			s.Outcomes = append(s.Outcomes, RunResult{
+				Cell: c.Name, Seed: 1, Status: Expected, Word: suite.Safe,
+				Stats: map[string]int64{"grants": 5, "faults_injected": 1, "faults_effective": 1},
+			})
 		}
 		if r := judged(t, s); len(r.Lacks) > 0 || r.ExitCode != 0 {
 			t.Errorf("shard %d: exit %d: %s", n, r.ExitCode, r.Verdict)

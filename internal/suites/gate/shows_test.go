@@ -11,7 +11,10 @@ import (
 
 // Who gave the servers is said by runs, most of them first.
 func TestProviders(t *testing.T) {
-	r := &Results{Cells: []CellResult{{Runs: []RunResult{{Provider: "container"}, {}}}, {Runs: []RunResult{{Provider: "process"}, {Provider: "process"}}}}}
+	r := &Results{Cells: []CellResult{
+		{Runs: []RunResult{{Provider: "container"}, {}}},
+		{Runs: []RunResult{{Provider: "process"}, {Provider: "process"}}},
+	}}
 	if got := r.Providers(); got != "process 2, container 1" {
 		t.Errorf("%q", got)
 	}
@@ -70,7 +73,10 @@ coverage: {nemeses: client-pause, exposures: 3}
 		s := &Suite{Definition: Definition{Required: file.Required(), Cells: Define(cells)}}
 		for _, cell := range cells {
 			for seed := uint64(1); seed <= 2; seed++ {
-				o := RunResult{Cell: cell.Name, Seed: seed, Status: Expected, Word: suite.Safe, Stats: checker.Figures{"grants": 100, "violations": 0}}
+				o := RunResult{
+					Cell: cell.Name, Seed: seed, Status: Expected, Word: suite.Safe,
+					Stats: checker.Figures{"grants": 100, "violations": 0},
+				}
 				if cell.Column != "none" {
 					o.Stats = checker.Figures{"grants": 100, "violations": c.violations, "faults_injected": 3, "faults_effective": c.effective}
 				}

@@ -16,7 +16,10 @@ func (a *Against) sides(after string) *matrix.Sides {
 		out.Before, out.After = out.Before+" (before)", out.After+" (now)"
 	}
 	for _, w := range a.said {
-		out.Rows = append(out.Rows, matrix.Side{Cell: w[0], Figure: "verdict", Before: matrix.Value{Text: w[1]}, After: matrix.Value{Text: w[2]}, Differs: w[1] != w[2]})
+		out.Rows = append(out.Rows, matrix.Side{
+			Cell: w[0], Figure: "verdict", Before: matrix.Value{Text: w[1]},
+			After: matrix.Value{Text: w[2]}, Differs: w[1] != w[2],
+		})
 		for _, c := range a.all {
 			if c.Cell == w[0] {
 				out.Rows = append(out.Rows, a.side(c))

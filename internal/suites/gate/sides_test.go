@@ -35,7 +35,8 @@ func TestSides(t *testing.T) {
 		t.Errorf("verdict: %+v", v)
 	}
 	slower := rows["acquire.p99"]
-	if !slower.Differs || !strings.HasPrefix(slower.Note, "worse (p = ") || slower.Ratio == "" || slower.Before.Text == slower.After.Text {
+	if !slower.Differs || !strings.HasPrefix(slower.Note, "worse (p = ") || slower.Ratio == "" ||
+		slower.Before.Text == slower.After.Text {
 		t.Errorf("acquire.p99: %+v", slower)
 	}
 	after.Baseline = Compare(before, after)
@@ -43,7 +44,10 @@ func TestSides(t *testing.T) {
 	if err := matrix.HTML(&b, after.Table(t.TempDir(), t.TempDir())); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Side by side", s.Before, s.After, slower.Before.Text, slower.After.Text, "without a significant difference"} {
+	for _, want := range []string{
+		"Side by side", s.Before, s.After, slower.Before.Text, slower.After.Text,
+		"without a significant difference",
+	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the page does not have %q", want)
 		}
@@ -52,8 +56,14 @@ func TestSides(t *testing.T) {
 
 // How often an outcome showed again is counted by the checks that failed.
 func TestRateOf(t *testing.T) {
-	runs := []RunResult{failing(checker.Ownership, checker.Defect), failing(checker.Ownership, checker.Inherent), failing(checker.Liveness, checker.Defect), passing()}
-	for i, want := range []string{"failed in 2 of the 4 runs", "failed in 2 of the 4 runs", "failed in 1 of the 4 runs", "1 of the 4 runs"} {
+	runs := []RunResult{
+		failing(checker.Ownership, checker.Defect), failing(checker.Ownership, checker.Inherent),
+		failing(checker.Liveness, checker.Defect), passing(),
+	}
+	for i, want := range []string{
+		"failed in 2 of the 4 runs", "failed in 2 of the 4 runs", "failed in 1 of the 4 runs",
+		"1 of the 4 runs",
+	} {
 		if got := rateOf(runs, i); !strings.Contains(got, want) {
 			t.Errorf("run %d: %q, want %q", i, got, want)
 		}

@@ -111,7 +111,10 @@ func statusOfDifference(d suite.Difference, e suite.Expectation) Status {
 		}
 		return Worse
 	case suite.DiffVerdict:
-		return map[string]Status{string(checker.Fail): Worse, string(checker.Unknown): Inconclusive, string(checker.Pass): Passed}[d.Got].or(Missed)
+		return map[string]Status{
+			string(checker.Fail): Worse, string(checker.Unknown): Inconclusive,
+			string(checker.Pass): Passed,
+		}[d.Got].or(Missed)
 	case suite.DiffClass:
 		if d.Got == string(checker.Defect) {
 			return Worse

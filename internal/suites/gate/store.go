@@ -127,7 +127,8 @@ func Load(dir string) (*Suite, error) {
 	}
 	s.Program = cmp.Or(s.Program, program)
 	if s.Schema != Schema {
-		return nil, fmt.Errorf("%s has schema %d, but this version of lockstorm reads only schema %d: use the version of lockstorm that wrote the file", filepath.Join(dir, DefinitionFile), s.Schema, Schema)
+		return nil, fmt.Errorf("%s has schema %d, but this version of lockstorm reads only schema %d: use the version of lockstorm "+
+			"that wrote the file", filepath.Join(dir, DefinitionFile), s.Schema, Schema)
 	}
 	for _, c := range s.Cells {
 		for _, seed := range c.Seeds {
@@ -222,7 +223,8 @@ func (s *Suite) begin(resume bool) error {
 		}
 		return files.WriteJSON(filepath.Join(s.Dir, DefinitionFile), s.Definition)
 	case !resume:
-		return fmt.Errorf("--out %s is not empty, and runs are never overwritten: use --resume to continue the suite in this directory, or choose a new directory", s.Dir)
+		return fmt.Errorf("--out %s is not empty, and runs are never overwritten: use --resume to continue the suite in this "+
+			"directory, or choose a new directory", s.Dir)
 	}
 	before, err := Load(s.Dir)
 	if err != nil {

@@ -63,20 +63,27 @@ func (s *Suite) Write(dir string, before *Results) (*Results, error) {
 // shownFigures are the columns of the lists of cells.
 var shownFigures = []string{
 	"exposures", "grants", "violations.rate", "overlap", "lost-updates.plain", "lost-updates.fenced",
-	"overwritten-updates.plain", "overwritten-updates.fenced", "brought-back-updates.plain", "brought-back-updates.fenced", "fence.refused", "loss-notice", "first-violation", "recovery.median", "recovery", "acquire.p50", "acquire.p99", "throughput",
+	"overwritten-updates.plain", "overwritten-updates.fenced", "brought-back-updates.plain", "brought-back-updates.fenced",
+	"fence.refused", "loss-notice", "first-violation", "recovery.median", "recovery", "acquire.p50", "acquire.p99", "throughput",
 }
 
 // Table is what reports render. runs are where the directories of the runs are, page is that of the report.
 func (r *Results) Table(runs, page string) *matrix.Table {
-	t := &matrix.Table{Title: r.Name, Program: cmp.Or(r.Program, program), Doc: r.Doc, Verdict: r.Verdict, Class: classOf(r.ExitCode)}
+	t := &matrix.Table{
+		Title: r.Name, Program: cmp.Or(r.Program, program), Doc: r.Doc, Verdict: r.Verdict,
+		Class: classOf(r.ExitCode),
+	}
 	if len(r.Controls) > 0 {
-		t.Alerts = append(t.Alerts, "Controls with an unexpected outcome: "+strings.Join(r.Controls, ", ")+". Controls are runs with a known outcome. If a control fails, lockstorm does not work on this machine, so no verdict of this suite counts.")
+		t.Alerts = append(t.Alerts, "Controls with an unexpected outcome: "+strings.Join(r.Controls, ", ")+
+			". Controls are runs with a known outcome. If a control fails, lockstorm does not work on this machine, so no verdict of "+
+			"this suite counts.")
 	}
 	if len(r.Lacks) > 0 {
 		t.Alerts = append(t.Alerts, "Required coverage that was not reached: "+strings.Join(r.Lacks, ", "))
 	}
 	for _, name := range sortedKeys(r.Replaced) {
-		t.Alerts = append(t.Alerts, fmt.Sprintf("%[2]s was run in place of %[1]s, with the same expected outcomes.", name, r.Replaced[name]))
+		t.Alerts = append(t.Alerts, fmt.Sprintf("%[2]s was run in place of %[1]s, with the same expected outcomes.", name,
+			r.Replaced[name]))
 	}
 	t.Facts, t.Answer = r.facts(), locks(r.Answer)
 	if r.Baseline != nil {
@@ -106,9 +113,15 @@ func classOf(code int) string {
 }
 
 func (r *Results) facts() [][2]string {
-	out := [][2]string{{"exit code", fmt.Sprint(r.ExitCode)}, {"started", r.Started.UTC().Format("2006-01-02 15:04:05 UTC")}, {"lockstorm", r.Version}, {"processors", fmt.Sprint(r.CPUs)}}
+	out := [][2]string{
+		{"exit code", fmt.Sprint(r.ExitCode)},
+		{"started", r.Started.UTC().Format("2006-01-02 15:04:05 UTC")},
+		{"lockstorm", r.Version},
+		{"processors", fmt.Sprint(r.CPUs)},
+	}
 	if r.Wall > 0 {
-		out = append(out, [2]string{"took", r.Wall.Round(100 * time.Millisecond).String()}, [2]string{"runs in parallel", fmt.Sprintf("%.1f (the runs took %v in total)", r.Parallel(), r.Work.Round(time.Second))})
+		out = append(out, [2]string{"took", r.Wall.Round(100 * time.Millisecond).String()},
+			[2]string{"runs in parallel", fmt.Sprintf("%.1f (the runs took %v in total)", r.Parallel(), r.Work.Round(time.Second))})
 	}
 	if p := r.Providers(); p != "" {
 		out = append(out, [2]string{"number of runs for each provider of the servers", p})
@@ -124,7 +137,8 @@ func (r *Results) Parallel() float64 { return r.Work.Seconds() / max(r.Wall.Seco
 
 // kinds of statuses, for colours: see matrix.Cell.
 var kinds = map[Status]string{
-	Worse: "bad", Broken: "open", Inconclusive: "open", NotRun: "open", Missed: "odd", Passed: "odd", Expected: "good", Known: "good", Skipped: "off",
+	Worse: "bad", Broken: "open", Inconclusive: "open", NotRun: "open", Missed: "odd", Passed: "odd", Expected: "good",
+	Known: "good", Skipped: "off",
 }
 
 // weak is the highest chance of a violation that few exposures leave: above it a safe cell looks as weak as it is.
@@ -132,12 +146,15 @@ const weak = 0.05
 
 func (j CellResult) shownAs(runs, page string) matrix.Cell {
 	c := matrix.Cell{
-		Name: j.Name, Text: j.Text, Row: j.Row, Column: j.Column, Control: j.Control, Status: string(j.Status), Kind: kinds[j.Status], Word: j.wordShown(),
-		Expected: Wanted(j.Expected), Rate: j.rate(), Why: j.Why, AsIt: j.AsIt, Of: j.Of, Values: map[string]matrix.Value{}, Command: j.Command, Again: j.Again,
+		Name: j.Name, Text: j.Text, Row: j.Row, Column: j.Column, Control: j.Control, Status: string(j.Status), Kind: kinds[j.Status],
+		Word:     j.wordShown(),
+		Expected: Wanted(j.Expected), Rate: j.rate(), Why: j.Why, AsIt: j.AsIt, Of: j.Of, Values: map[string]matrix.Value{},
+		Command: j.Command, Again: j.Again,
 	}
 	c.Weak = j.Word == suite.Safe && (j.NoneIn == 0 || j.NoneIn > weak)
 	if j.NoneIn > 0 {
-		c.Why = append(slices.Clone(c.Why), fmt.Sprintf("0 violations in %d exposures (95 %% upper bound: %.2g %%)", j.Exposures, 100*j.NoneIn))
+		c.Why = append(slices.Clone(c.Why), fmt.Sprintf("0 violations in %d exposures (95 %% upper bound: %.2g %%)", j.Exposures,
+			100*j.NoneIn))
 	}
 	for _, name := range shownFigures {
 		f, _ := tally.Find(name)
@@ -146,7 +163,10 @@ func (j CellResult) shownAs(runs, page string) matrix.Cell {
 		}
 	}
 	for _, o := range j.Runs {
-		run := matrix.Run{Label: fmt.Sprintf("seed %d", o.Seed), Status: string(o.Status), Kind: kinds[o.Status], Took: o.Took.Seconds(), Text: o.why(), Line: o.Command}
+		run := matrix.Run{
+			Label: fmt.Sprintf("seed %d", o.Seed), Status: string(o.Status), Kind: kinds[o.Status],
+			Took: o.Took.Seconds(), Text: o.why(), Line: o.Command,
+		}
 		if o.Search != nil {
 			run.Text = strings.TrimPrefix(run.Text+"; "+o.Search.String(), "; ")
 		}
@@ -194,7 +214,11 @@ func (j CellResult) rate() string {
 	if j.NoneIn > 0 {
 		return fmt.Sprintf("0 in %d (95 %% bound: %.2g %%)", j.Exposures, 100*j.NoneIn)
 	}
-	for _, one := range [][2]string{{"violations.rate", " per 1000 grants"}, {"lost-updates.percent", " of updates lost"}, {"violating.runs", " of runs"}} {
+	for _, one := range [][2]string{
+		{"violations.rate", " per 1000 grants"},
+		{"lost-updates.percent", " of updates lost"},
+		{"violating.runs", " of runs"},
+	} {
 		f, _ := tally.Find(one[0])
 		if v, ok := j.Figures[one[0]]; ok && v.Value > 0 && j.Word != suite.Safe {
 			return f.Text(v.Value) + one[1]
@@ -240,5 +264,6 @@ func (a *Against) Lines() []string {
 	for _, l := range a.Only {
 		out = append(out, "not compared: "+l)
 	}
-	return append(out, fmt.Sprintf("figures (measured values) compared with %s: %d; significant differences (corrected p < 0.05, and a difference of at least 20 %%): %d", a.Before, a.Compared, len(a.Figures)))
+	return append(out, fmt.Sprintf("figures (measured values) compared with %s: %d; significant differences (corrected p < 0.05, "+
+		"and a difference of at least 20 %%): %d", a.Before, a.Compared, len(a.Figures)))
 }

@@ -57,7 +57,8 @@ func (f *File) Cells(b *suite.Collection) ([]Cell, error) {
 	return all, nil
 }
 
-// Cases are the cases of the file, in its order. One for which the file names a single seed has it; the others hold with every seed.
+// Cases are the cases of the file, in its order. One for which the file names a single seed has it; the others hold with every
+// seed.
 func (f *File) Cases(b *suite.Collection) (all []suite.Case, err error) {
 	x := f.expand(b, nil)
 	for _, c := range x.cells {
@@ -128,7 +129,8 @@ func (x *expansion) wrong(line int, format string, args ...any) {
 
 // notHere are the flags of run that a suite says in another way.
 var notHere = map[string]string{
-	"seed": "write the seeds in the key `seeds`", "out": "remove this key, because the suite itself chooses the directories of its runs",
+	"seed": "write the seeds in the key `seeds`", "out": "remove this key, because the suite itself chooses the directories of " +
+		"its runs",
 }
 
 // runFlags are those that a suite file can set.
@@ -153,7 +155,8 @@ func (x *expansion) set(cfg *harness.Config, flag text, words list) bool {
 		x.wrong(flag.Line, "the key `%s` is not allowed here: %s", flag.Value, notHere[flag.Value])
 		return false
 	case known == nil:
-		x.wrong(flag.Line, "unknown key `%s`: %s`lockstorm run --help` lists the flags that are allowed as keys", flag.Value, catalog.DidYouMean(flag.Value, runFlags()))
+		x.wrong(flag.Line, "unknown key `%s`: %s`lockstorm run --help` lists the flags that are allowed as keys", flag.Value,
+			catalog.DidYouMean(flag.Value, runFlags()))
 		return false
 	case len(words) > 1 && !many(flag.Value):
 		x.wrong(flag.Line, "the key `%s` takes one value, not %d values", flag.Value, len(words))
@@ -221,7 +224,10 @@ func (x *expansion) axes() {
 		return
 	}
 	x.product(base, x.f.Axes, nil, func(cfg harness.Config, chosen flags) {
-		c := suite.Case{Name: nameOf(cfg, x.f.Axes, chosen), Text: textOf(cfg), Run: cfg, Expect: suite.Expectation{Outcome: suite.Safe}}
+		c := suite.Case{
+			Name: nameOf(cfg, x.f.Axes, chosen), Text: textOf(cfg), Run: cfg,
+			Expect: suite.Expectation{Outcome: suite.Safe},
+		}
 		x.add(Cell{Case: c, line: chosen.line()})
 	})
 }
@@ -315,7 +321,8 @@ func (x *expansion) add(c Cell) {
 		return
 	}
 	if len(x.cells) == maxCells {
-		x.wrong(c.line, "the suite has more than %d cells (combinations of the values under axes): list fewer values under axes", maxCells)
+		x.wrong(c.line, "the suite has more than %d cells (combinations of the values under axes): list fewer values under axes",
+			maxCells)
 	}
 	c.Row, c.Column = row(c.Run), strings.Join(c.Run.Nemesis, " + ")
 	if c.Search != nil {
@@ -382,7 +389,8 @@ func (x *expansion) fits(of flags, c Cell) bool {
 	for _, v := range of {
 		got, ok := flagOf(c, v.flag.Value)
 		if !ok {
-			x.wrong(v.flag.Line, "unknown key `%s`: %s`name` (the name of a cell) and the flags of lockstorm run are allowed as keys", v.flag.Value, catalog.DidYouMean(v.flag.Value, append(runFlags(), "name")))
+			x.wrong(v.flag.Line, "unknown key `%s`: %s`name` (the name of a cell) and the flags of lockstorm run are allowed as keys",
+				v.flag.Value, catalog.DidYouMean(v.flag.Value, append(runFlags(), "name")))
 			return false
 		}
 		bare := make([]string, len(got))

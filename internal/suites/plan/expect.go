@@ -39,7 +39,8 @@ func (x *expansion) rule(r Rule) {
 // apply puts the rule of an entry of include on its cells.
 func (x *expansion) apply(r Rule, cells []Cell) {
 	if len(r.Of) > 0 {
-		x.wrong(r.Of[0].flag.Line, "the key `of` is allowed only in entries of `expect`, not in entries of `include`: remove the key from this entry")
+		x.wrong(r.Of[0].flag.Line, "the key `of` is allowed only in entries of `expect`, not in entries of `include`: remove the key "+
+			"from this entry")
 	}
 	for i := range cells {
 		x.expect(r, &cells[i])
@@ -48,7 +49,8 @@ func (x *expansion) apply(r Rule, cells []Cell) {
 
 func (x *expansion) expect(r Rule, c *Cell) {
 	if line := r.asks(); line > 0 && x.f.Compares() {
-		x.once(line, "a suite with `compare: true` has no expected outcomes: remove the keys `outcome`, `exit`, `checks`, `classes`, `rules` and `figures` (the key `thresholds` is allowed)")
+		x.once(line, "a suite with `compare: true` has no expected outcomes: remove the keys `outcome`, `exit`, `checks`, `classes`, "+
+			"`rules` and `figures` (the key `thresholds` is allowed)")
 		return
 	}
 	if r.Outcome.Line > 0 {
@@ -120,7 +122,8 @@ var bounds = regexp.MustCompile(`^([a-z0-9_]+)\s*(<=|>=|==)\s*(\S+)$`)
 func bound(s string) (name string, b suite.Bound, err error) {
 	m := bounds.FindStringSubmatch(s)
 	if m == nil {
-		return "", b, fmt.Errorf("%q is not a limit of a figure of results.json: write for example %q (operators: <=, >=, ==)", s, "wait_p99_ns <= 2s")
+		return "", b, fmt.Errorf("%q is not a limit of a figure of results.json: write for example %q (operators: <=, >=, ==)", s,
+			"wait_p99_ns <= 2s")
 	}
 	v, err := strconv.ParseInt(m[3], 10, 64)
 	if strings.HasSuffix(m[1], "_ns") {
@@ -154,12 +157,14 @@ func (x *expansion) outcome(word string, c *Cell) (suite.Outcome, error) {
 	}
 	backend, _ := catalog.Split(c.Run.Backend)
 	if len(c.Run.Nemesis) != 1 {
-		return "", fmt.Errorf("%s: there is no documented outcome for several faults at once: in place of `documented`, write an outcome, for example outcome: safe", c.Name)
+		return "", fmt.Errorf("%s: there is no documented outcome for several faults at once: in place of `documented`, write an "+
+			"outcome, for example outcome: safe", c.Name)
 	}
 	fault, _ := catalog.Split(c.Run.Nemesis[0])
 	w, ok := x.cat.Documented(backend, fault)
 	if !ok {
-		return "", fmt.Errorf("%s: there is no documented outcome for this backend and fault: in place of `documented`, write an outcome, for example outcome: safe", c.Name)
+		return "", fmt.Errorf("%s: there is no documented outcome for this backend and fault: in place of `documented`, write an "+
+			"outcome, for example outcome: safe", c.Name)
 	}
 	return w, nil
 }
@@ -184,7 +189,8 @@ func answer(e *suite.Expectation, check, word string) error {
 	case "any":
 		delete(e.Verdicts, check)
 	default:
-		return fmt.Errorf("%s is not a possible expectation for check %s: choose one of %s", word, check, strings.Join(answerWords, ", "))
+		return fmt.Errorf("%s is not a possible expectation for check %s: choose one of %s", word, check,
+			strings.Join(answerWords, ", "))
 	}
 	return nil
 }

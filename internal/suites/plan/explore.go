@@ -23,7 +23,8 @@ func exploringOf(n *yaml.Node) (e exploring, err error) {
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
 		return e, nil
 	case n.Kind != yaml.MappingNode:
-		return e, errors.New("the value of `explore` has the wrong form: write the settings of the search as keys and values, for example `explore: {for: 60s}`")
+		return e, errors.New("the value of `explore` has the wrong form: write the settings of the search as keys and values, for " +
+			"example `explore: {for: 60s}`")
 	}
 	for i := 0; i < len(n.Content); i += 2 {
 		if key := n.Content[i].Value; !slices.Contains([]string{"for", "only", "without", "vary"}, key) {
@@ -73,12 +74,14 @@ func (x *expansion) search(n *yaml.Node, cfg harness.Config) *suite.Search {
 		s.Vary = append(s.Vary, n.Value)
 	}
 	if slices.ContainsFunc(cfg.Nemesis, func(n string) bool { return n != "none" }) {
-		x.wrong(line, "a search chooses its faults itself: remove the key `nemesis` from `run`. To limit the faults, list them in the key `only` of `explore`")
+		x.wrong(line, "a search chooses its faults itself: remove the key `nemesis` from `run`. To limit the faults, list them in "+
+			"the key `only` of `explore`")
 		return nil
 	}
 	space, err := search.NewSpace(x.cat.Catalogue, cfg, choiceOf(s))
 	if err == nil && s.For < space.Shortest() {
-		x.wrong(line, "the search is too short: no run of %s can end within %v. Set the key `for` of `explore` to %v or longer", cfg.Backend, s.For, space.Shortest())
+		x.wrong(line, "the search is too short: no run of %s can end within %v. Set the key `for` of `explore` to %v or longer",
+			cfg.Backend, s.For, space.Shortest())
 		return nil
 	}
 	var coded *harness.Error
@@ -126,5 +129,6 @@ func (x *expansion) includeTrial(in inclusion) {
 		from = filepath.Dir(from)
 	}
 	name := slug(cfg.Backend) + "/" + slug(filepath.Base(from))
-	x.includeCase(in, suite.Case{Run: cfg, Trial: json.RawMessage(b)}, in.Trial.Line, name, "repeats the saved run "+in.Trial.Value+" of "+cfg.Backend)
+	x.includeCase(in, suite.Case{Run: cfg, Trial: json.RawMessage(b)}, in.Trial.Line, name, "repeats the saved run "+in.Trial.Value+
+		" of "+cfg.Backend)
 }

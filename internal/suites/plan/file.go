@@ -113,7 +113,8 @@ func Read(name string, source []byte) (*File, error) {
 		}
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("the suite file %s has more than one YAML document: remove the lines --- between the documents, or split the file", name)
+		return nil, fmt.Errorf("the suite file %s has more than one YAML document: remove the lines --- between the documents, or "+
+			"split the file", name)
 	}
 	return f, f.valid()
 }
@@ -141,10 +142,12 @@ func Open(b *suite.Collection, name string, stdin io.Reader) (*File, error) {
 		text, err = files.Read(name, maxFile)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is neither a suite file nor a preset with the name %s; presets: %s; the command `init` of this program writes a file to start from", name, cmp.Or(strings.Join(b.PresetNames(), ", "), "none"))
+		return nil, fmt.Errorf("there is neither a suite file nor a preset with the name %s; presets: %s; the command `init` of this "+
+			"program writes a file to start from", name, cmp.Or(strings.Join(b.PresetNames(), ", "), "none"))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the suite file: %w (to read a suite from the standard input, write - in place of the file name)", err)
+		return nil, fmt.Errorf("cannot read the suite file: %w (to read a suite from the standard input, write - in place of the "+
+			"file name)", err)
 	}
 	return Read(name, text)
 }
@@ -185,16 +188,19 @@ func (f *File) valid() error {
 	errs = append(errs, f.validWords()...)
 	if f.Budget.Line > 0 {
 		if d, err := time.ParseDuration(f.Budget.Value); err != nil || d <= 0 {
-			errs = append(errs, f.at(f.Budget.Line, fmt.Errorf("the key `budget` has the value %q: write a duration, for example 90s or 10m", f.Budget.Value)))
+			errs = append(errs, f.at(f.Budget.Line, fmt.Errorf("the key `budget` has the value %q: write a duration, for example "+
+				"90s or 10m", f.Budget.Value)))
 		}
 	}
 	if f.Coverage.Exposures.Line > 0 {
 		if n, err := strconv.Atoi(f.Coverage.Exposures.Value); err != nil || n < 1 {
-			errs = append(errs, f.at(f.Coverage.Exposures.Line, fmt.Errorf("the key `exposures` has the value %q: write a whole number, 1 or more", f.Coverage.Exposures.Value)))
+			errs = append(errs, f.at(f.Coverage.Exposures.Line, fmt.Errorf("the key `exposures` has the value %q: write a whole number, "+
+				"1 or more", f.Coverage.Exposures.Value)))
 		}
 	}
 	if len(f.Axes) == 0 && len(f.Include) == 0 {
-		errs = append(errs, fmt.Errorf("%s has neither the key `axes` nor the key `include`, so there is nothing to run: add one of them", f.path))
+		errs = append(errs, fmt.Errorf("%s has neither the key `axes` nor the key `include`, so there is nothing to run: add one "+
+			"of them", f.path))
 	}
 	return errors.Join(errs...)
 }

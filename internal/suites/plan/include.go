@@ -15,9 +15,11 @@ func (x *expansion) include(in inclusion) {
 	case in.Cases.Line > 0 && len(in.Run)+len(in.Axes) > 0:
 		x.wrong(in.Cases.Line, "this entry of `include` has both `cases` and `run`: split it into two entries")
 	case in.Trial.Line > 0 && (in.Cases.Line > 0 || len(in.Run) > 0 || in.Explore.Line > 0):
-		x.wrong(in.Trial.Line, "an entry of `include` with the key `trial` repeats a saved run with its saved settings: remove the keys `run`, `cases` and `explore` from this entry")
+		x.wrong(in.Trial.Line, "an entry of `include` with the key `trial` repeats a saved run with its saved settings: remove the "+
+			"keys `run`, `cases` and `explore` from this entry")
 	case in.Explore.Line > 0 && in.Cases.Line > 0:
-		x.wrong(in.Explore.Line, "an entry of `include` with the key `explore` needs the key `run` with a backend, and must not have the key `cases`")
+		x.wrong(in.Explore.Line, "an entry of `include` with the key `explore` needs the key `run` with a backend, and must not have "+
+			"the key `cases`")
 	case in.Cases.Line > 0:
 		x.includeSet(in)
 	case in.Trial.Line > 0:
@@ -25,7 +27,8 @@ func (x *expansion) include(in inclusion) {
 	case len(in.Run)+len(in.Axes) > 0:
 		x.includeRun(in)
 	default:
-		x.wrong(max(in.Name.Line, in.Outcome.Line, in.Explore.Line), "this entry of `include` does not say what to run: add one of the keys `cases`, `run`, `axes` and `trial`")
+		x.wrong(max(in.Name.Line, in.Outcome.Line, in.Explore.Line), "this entry of `include` does not say what to run: add one of "+
+			"the keys `cases`, `run`, `axes` and `trial`")
 	}
 }
 
@@ -98,7 +101,8 @@ func (x *expansion) includeRun(in inclusion) {
 func (x *expansion) includeCase(in inclusion, c suite.Case, line int, name, doc string) {
 	seeds, err := x.f.seedsOf(in.Seeds, nil)
 	x.complain(err)
-	c.Name, c.Text, c.Source, c.Expect = cmp.Or(in.Name.Value, name), cmp.Or(in.Doc.Value, doc), in.Source.Value, suite.Expectation{Outcome: suite.Safe}
+	c.Name, c.Text, c.Source, c.Expect = cmp.Or(in.Name.Value, name), cmp.Or(in.Doc.Value, doc), in.Source.Value,
+		suite.Expectation{Outcome: suite.Safe}
 	if !suite.GoodName(c.Name) {
 		x.wrong(max(in.Name.Line, line), "%q is not a valid name: use lower case words joined by - or /", c.Name)
 		return

@@ -17,7 +17,8 @@ import (
 func Init(b *suite.Collection, program string) ([]byte, error) {
 	own := ownBackends(b.Catalogue)
 	if len(own) == 0 && len(b.First) == 0 {
-		return nil, errors.New("this program contains neither a lock of its own nor an example suite, so `init` cannot write a suite file")
+		return nil, errors.New("this program contains neither a lock of its own nor an example suite, so `init` cannot write a " +
+			"suite file")
 	}
 	if len(own) == 0 {
 		return b.First, nil

@@ -83,25 +83,31 @@ func TestCells(t *testing.T) {
 		t.Errorf("%d cells", n)
 	}
 	c := named(t, cells, "redis-lua/client-pause-client-kill/ttl-2s")
-	if got := c.Run.Line(); got != "--backend redis-lua --clients 3 --nemesis client-pause --nemesis client-kill --ttl 2s --time 4s" {
+	if got := c.Run.Line(); got != "--backend redis-lua --clients 3 --nemesis client-pause --nemesis client-kill --ttl 2s "+
+		"--time 4s" {
 		t.Error(got)
 	}
-	if c.Row != "redis-lua" || c.Column != "client-pause + client-kill" || !slices.Equal(c.Seeds, []uint64{1, 2}) || len(c.Thresholds) != 1 {
+	if c.Row != "redis-lua" || c.Column != "client-pause + client-kill" || !slices.Equal(c.Seeds, []uint64{1, 2}) ||
+		len(c.Thresholds) != 1 {
 		t.Errorf("%+v", c)
 	}
-	if c.Expect.Outcome != suite.Any || c.Expect.Verdicts[checker.Ownership] != checker.Pass || c.Expect.Classes[checker.MutualExclusion] != checker.Inherent {
+	if c.Expect.Outcome != suite.Any || c.Expect.Verdicts[checker.Ownership] != checker.Pass ||
+		c.Expect.Classes[checker.MutualExclusion] != checker.Inherent {
 		t.Errorf("%+v", c.Expect)
 	}
-	if c := named(t, cells, "redsync-setnx-extend-yes/client-pause-at-before-write/ttl-500ms"); c.Expect.Outcome != suite.Inherent || len(c.Expect.Verdicts) > 0 {
+	if c := named(t, cells, "redsync-setnx-extend-yes/client-pause-at-before-write/ttl-500ms"); c.Expect.Outcome != suite.Inherent ||
+		len(c.Expect.Verdicts) > 0 {
 		t.Errorf("%+v", c.Expect)
 	}
-	if c := named(t, cells, "more"); !slices.Equal(c.Seeds, []uint64{7, 9}) || c.Expect.Outcome != suite.Blocks || c.Run.Clients != 3 {
+	if c := named(t, cells, "more"); !slices.Equal(c.Seeds, []uint64{7, 9}) || c.Expect.Outcome != suite.Blocks ||
+		c.Run.Clients != 3 {
 		t.Errorf("%+v", c)
 	}
 	if c := named(t, cells, "last"); c.Expect.Outcome != suite.Safe || !slices.Equal(c.Seeds, []uint64{7000}) {
 		t.Errorf("a list of one seed is this seed, and a rule for all goes before what a cell says of itself: %+v", c.Expect)
 	}
-	if c := named(t, cells, "late-del"); c.Expect.Verdicts[checker.Ownership] != checker.Fail || !slices.Equal(c.Seeds, []uint64{1}) {
+	if c := named(t, cells, "late-del"); c.Expect.Verdicts[checker.Ownership] != checker.Fail ||
+		!slices.Equal(c.Seeds, []uint64{1}) {
 		t.Errorf("a case of a set has lost what it expects: %+v", c)
 	}
 	if slices.ContainsFunc(cells, func(c plan.Cell) bool { return c.Name == "redsync-setnx-extend-yes/none/ttl-2s" }) {
@@ -142,9 +148,16 @@ include:
 	one, two, three := int64(1), int64(2e9), int64(3)
 	ms := int64(1e6)
 	expect := suite.Expectation{
-		Exit: []int{0, 1}, Verdicts: map[string]checker.Verdict{checker.MutualExclusion: checker.Fail, checker.Coverage: checker.Unknown},
-		Classes: map[string]checker.Class{checker.DataPlain: checker.Inherent}, Rules: map[string][]string{checker.MutualExclusion: {"late-notice", "overlap"}},
-		Figures: map[string]suite.Bound{"grants": {AtLeast: &one}, "wait_p99_ns": {AtLeast: &ms, AtMost: &two}, "violations": {AtLeast: &three, AtMost: &three}},
+		Exit: []int{0, 1}, Verdicts: map[string]checker.Verdict{
+			checker.MutualExclusion: checker.Fail,
+			checker.Coverage:        checker.Unknown,
+		},
+		Classes: map[string]checker.Class{checker.DataPlain: checker.Inherent},
+		Rules:   map[string][]string{checker.MutualExclusion: {"late-notice", "overlap"}},
+		Figures: map[string]suite.Bound{
+			"grants": {AtLeast: &one}, "wait_p99_ns": {AtLeast: &ms, AtMost: &two},
+			"violations": {AtLeast: &three, AtMost: &three},
+		},
 	}
 	for _, c := range cells {
 		if strings.HasPrefix(c.Name, "again/") {
@@ -163,82 +176,223 @@ var wrong = map[string][]string{
 	"nam: x\naxes: {}\n":     {"s.yaml:1: unknown key `nam`"},
 	"axes:\n  backend: [x\n": {"s.yaml:"},
 	"axes: 3\n":              {"s.yaml:1: the value has the wrong form: write flags of lockstorm run"},
-	"axes:\n  backend: redis-lua\n  nemesis: [none, client-pauze]\n":                                                    {"s.yaml:3:", "client-pauze", "did you mean"},
-	"axes:\n  backend: redis-lua\n  nemeses: none\n":                                                                    {"s.yaml:3: unknown key `nemeses`"},
-	"axes:\n  backend: redis-lua\n  seed: 3\n":                                                                          {"s.yaml:3:", "key `seeds`"},
-	"axes:\n  backend: redis-lua\n  ttl: [1s, fast]\n":                                                                  {"s.yaml:3:", "fast"},
-	"axes:\n  backend: []\n":                                                                                            {"s.yaml:2: the key `backend` has no values"},
-	"axes:\n  backend: redis-lua\n  backend: redsync\n":                                                                 {"s.yaml:3:", "appears twice"},
-	"axes:\n  nemesis: none\n":                                                                                          {"s.yaml:2: the key `backend` is missing under `axes`"},
-	"axes:\n  backend: file-flock\n  nemesis: flush\n":                                                                  {"s.yaml:3: file-flock/flush:"},
-	"axes:\n  backend: redis-lua\n  clients: [[1, 2]]\n":                                                                {"s.yaml:3: the key `clients` takes one value"},
-	"seeds: 0\naxes: {backend: redis-lua}\n":                                                                            {"s.yaml:1: seed \"0\""},
-	"seeds: 100000\naxes: {backend: redis-lua}\n":                                                                       {"s.yaml:1:", "at most 1000"},
-	"budget: soon\naxes: {backend: redis-lua}\n":                                                                        {"s.yaml:1: the key `budget` has the value \"soon\""},
-	"missing: maybe\naxes: {backend: redis-lua}\n":                                                                      {"s.yaml:1:", "choose fail or skip"},
-	"axes: {backend: redis-lua}\nexclude:\n  - {nemesis: flap}\n":                                                       {"s.yaml:3: no cell matches `nemesis: flap`"},
-	"axes: {backend: redis-lua}\nexpect:\n  - of: {backend: redsync}\n    outcome: safe\n":                              {"s.yaml:3: no cell matches `backend: redsync`"},
-	"axes: {backend: redis-lua}\nexpect:\n  - of: {colour: red}\n    outcome: safe\n":                                   {"s.yaml:3: unknown key `colour`"},
-	"axes: {backend: redis-lua}\nexpect:\n  - outcome: save\n":                                                          {"s.yaml:3: unknown outcome \"save\""},
-	"axes: {backend: redis-lua}\nexpect:\n  - checks: {mutual-exclusion: maybe}\n":                                      {"s.yaml:3: maybe is not a possible expectation for check mutual-exclusion"},
-	"axes: {backend: redis-lua}\nexpect:\n  - checks: {mutual: safe}\n":                                                 {"s.yaml:3: unknown check \"mutual\""},
-	"axes: {backend: redis-lua}\nthresholds:\n  - acquire.p98 < 1s\n":                                                   {"s.yaml:3:", `did you mean "acquire.p99"?`},
-	"axes: {backend: redis-lua}\ncoverage: {backends: redsync}\n":                                                       {"s.yaml:2: `coverage` requires the backend redsync"},
-	"axes: {backend: redis-lua}\ncoverage: {nemeses: flap}\n":                                                           {"s.yaml:2: `coverage` requires the nemesis flap"},
-	"axes: {backend: redis-lua}\ncoverage: {exposures: none}\n":                                                         {"s.yaml:2: the key `exposures` has the value \"none\""},
-	"include:\n  - cases: everything\n":                                                                                 {"s.yaml:2:", "choose one of"},
-	"include:\n  - cases: published\n    only: late-dell\n":                                                             {"s.yaml:3: the set of cases published has no case named"},
-	"include:\n  - cases: published\n    run: {backend: redis-lua}\n":                                                   {"s.yaml:2: this entry of `include` has both"},
-	"include:\n  - name: x\n":                                                                                           {"s.yaml:2:", "add one of the keys `cases`, `run`, `axes` and `trial`"},
-	"include:\n  - explore: {for: soon}\n    run: {backend: file-flock}\n":                                              {"s.yaml:2: the key `for` has the value \"soon\": write how long to search"},
-	"include:\n  - explore: {for: 5s, only: meteor}\n    run: {backend: file-flock}\n":                                  {"s.yaml:2: explore: unknown nemesis \"meteor\""},
-	"include:\n  - explore: {fro: 5s}\n    run: {backend: file-flock}\n":                                                {"s.yaml:2: unknown key `fro` under `explore`"},
-	"include:\n  - explore: {for: 2s}\n    run: {backend: file-flock}\n":                                                {"s.yaml:2: the search is too short: no run of file-flock can end within 2s"},
-	"include:\n  - explore: 5s\n    run: {backend: file-flock}\n":                                                       {"s.yaml:2: the value of `explore` has the wrong form: write the settings of the search"},
-	"include:\n  - explore: {}\n    trial: nowhere\n":                                                                   {"s.yaml:3: an entry of `include` with the key `trial` repeats a saved run"},
-	"include:\n  - explore: {for: 5s}\n    run: {backend: file-flock, nemesis: client-pause}\n":                         {"s.yaml:2: a search chooses its faults itself"},
-	"include:\n  - explore: {for: 5s, only: server-restart}\n    run: {backend: file-flock}\n":                          {"s.yaml:2: explore: the settings `only` and `without` leave no fault that can be injected"},
-	"include:\n  - explore: {for: 5s}\n    cases: claims\n":                                                             {"s.yaml:2: an entry of `include` with the key `explore` needs the key `run` with a backend"},
-	"include:\n  - trial: nowhere\n":                                                                                    {"s.yaml:2: trial: open nowhere/trial.json"},
-	"include:\n  - trial: nowhere\n    run: {backend: file-flock}\n":                                                    {"s.yaml:2: an entry of `include` with the key `trial` repeats a saved run"},
-	"include:\n  - {name: a, axes: {backend: [redis-lua, redsync]}}\n":                                                  {"s.yaml:2: two cells have the name a"},
-	"include:\n  - {name: \"{backed}\", axes: {backend: redis-lua}}\n":                                                  {"s.yaml:2: \"{backed}\" is not a valid name"},
-	"include:\n  - axes: {nemesis: none}\n":                                                                             {"s.yaml:2: the key `run` names no backend"},
-	"include:\n  - explore: {for: 5s}\n    axes: {backend: file-flock}\n":                                               {"s.yaml:2: an entry of `include` has either `explore` or `axes`"},
-	"axes: {backend: redis-lua}\nexpect:\n  - exit: none\n":                                                             {"s.yaml:3: the key `exit` has the value \"none\""},
-	"axes: {backend: redis-lua}\nexpect:\n  - exit: 6\n":                                                                {"s.yaml:1: redis-lua/none:", "no run ends with the exit code 6"},
-	"axes: {backend: redis-lua}\nexpect:\n  - {exit: any}\n":                                                            {"s.yaml:1: redis-lua/none:", "the expectation is empty"},
-	"axes: {backend: redis-lua}\nexpect:\n  - figures: grants > 1\n":                                                    {"s.yaml:3: \"grants > 1\" is not a limit of a figure"},
-	"axes: {backend: redis-lua}\nexpect:\n  - figures: wait_p99_ns <= 5\n":                                              {"s.yaml:3:", "missing unit"},
-	"axes: {backend: redis-lua}\nexpect:\n  - classes: {mutual: defect}\n":                                              {"s.yaml:1: redis-lua/none:", "unknown check \"mutual\""},
-	"compare: true\naxes: {backend: [redis-lua, redsync]}\nexpect:\n  - exit: 0\n":                                      {"s.yaml:4: a suite with `compare: true` has no expected outcomes"},
-	"include:\n  - run: {nemesis: none}\n":                                                                              {"s.yaml:2: the key `run` names no backend"},
-	"include:\n  - {name: Bad Name, run: {backend: redis-lua}}\n  - {name: x, run: {backend: redis-lua}}\n":             {"s.yaml:2:", "Bad Name"},
-	"include:\n  - {name: x, run: {backend: redis-lua}}\n  - {name: x, run: {backend: redsync}}\n":                      {"s.yaml:3: two cells have the name x"},
-	"include:\n  - {run: {backend: redis-lua}, of: {backend: redis-lua}}\n":                                             {"s.yaml:2: the key `of` is allowed only in entries of `expect`"},
-	"name: ../../x\naxes: {backend: redis-lua}\n":                                                                       {"s.yaml:1: name", "must not contain /"},
-	"name: .x\naxes: {backend: redis-lua}\n":                                                                            {"s.yaml:1: name", "or start with a dot"},
-	"name: ''\naxes: {backend: redis-lua}\n":                                                                            {"s.yaml:1: the key `name` has no value"},
-	"name: \"a\\e[2Jb\"\naxes: {backend: redis-lua}\n":                                                                  {"s.yaml:1: the key `name` contains an invisible character ('\\x1b')"},
-	"doc: \"a\\u202eb\"\naxes: {backend: redis-lua}\n":                                                                  {"s.yaml:1: the key `doc` contains an invisible character ('\\u202e')"},
-	"seeds: [1, 1, 1]\naxes: {backend: redis-lua}\n":                                                                    {"s.yaml:1: seed 1 is listed twice"},
-	"include:\n  - {run: {backend: redis-lua}, seeds: [3, 4, 3]}\n":                                                     {"s.yaml:2: seed 3 is listed twice"},
-	"compare: maybe\naxes: {backend: redis-lua}\n":                                                                      {"s.yaml:1: the key `compare` has the value \"maybe\""},
-	"compare: true\naxes: {backend: [redis-lua, redsync]}\nexpect:\n  - outcome: safe\n":                                {"s.yaml:4: a suite with `compare: true` has no expected outcomes"},
-	"axes: {backend: redis-lua, nemesis: client-pause}\nexpect:\n  - of: {nemesis: client-puase}\n    outcome: safe\n":  {"s.yaml:3: no cell matches `nemesis: client-puase` (did you mean \"client-pause\"?)"},
-	"axess: {backend: redis-lua}\n":                                                                                     {"s.yaml:1: unknown key `axess` (did you mean axes?)"},
-	"- a\n- b\n":                                                                                                        {"s.yaml:1: a list is not allowed here: write keys and values"},
-	"axes: {backend: redis-lua}\nexpect:\n  - {outcom: safe}\n":                                                         {"s.yaml:3: unknown key `outcom` (did you mean outcome?)"},
-	"axes: {backend: redis-lua, nemsis: none}\n":                                                                        {"s.yaml:1: unknown key `nemsis`: did you mean \"nemesis\"?"},
-	"axes: {backend: redis-lua}\n---\naxes: {backend: redsync}\n":                                                       {"more than one YAML document"},
-	"include:\n  - {run: {backend: redis-lua, nemesis: [none, flap]}, outcome: documented}\n":                           {"s.yaml:2:", "several faults at once"},
-	"axes: {backend: all, nemesis: all, clients: [2, 3, 4, 5, 6, 7], locks: [1, 2, 3], fencing: [both, 'on', 'off']}\n": {"more than 5000 cells"},
+	"axes:\n  backend: redis-lua\n  nemesis: [none, client-pauze]\n": {
+		"s.yaml:3:", "client-pauze", "did you mean",
+	},
+	"axes:\n  backend: redis-lua\n  nemeses: none\n": {
+		"s.yaml:3: unknown key `nemeses`",
+	},
+	"axes:\n  backend: redis-lua\n  seed: 3\n": {
+		"s.yaml:3:", "key `seeds`",
+	},
+	"axes:\n  backend: redis-lua\n  ttl: [1s, fast]\n": {
+		"s.yaml:3:", "fast",
+	},
+	"axes:\n  backend: []\n": {
+		"s.yaml:2: the key `backend` has no values",
+	},
+	"axes:\n  backend: redis-lua\n  backend: redsync\n": {
+		"s.yaml:3:", "appears twice",
+	},
+	"axes:\n  nemesis: none\n": {
+		"s.yaml:2: the key `backend` is missing under `axes`",
+	},
+	"axes:\n  backend: file-flock\n  nemesis: flush\n": {
+		"s.yaml:3: file-flock/flush:",
+	},
+	"axes:\n  backend: redis-lua\n  clients: [[1, 2]]\n": {
+		"s.yaml:3: the key `clients` takes one value",
+	},
+	"seeds: 0\naxes: {backend: redis-lua}\n": {
+		"s.yaml:1: seed \"0\"",
+	},
+	"seeds: 100000\naxes: {backend: redis-lua}\n": {
+		"s.yaml:1:", "at most 1000",
+	},
+	"budget: soon\naxes: {backend: redis-lua}\n": {
+		"s.yaml:1: the key `budget` has the value \"soon\"",
+	},
+	"missing: maybe\naxes: {backend: redis-lua}\n": {
+		"s.yaml:1:", "choose fail or skip",
+	},
+	"axes: {backend: redis-lua}\nexclude:\n  - {nemesis: flap}\n": {
+		"s.yaml:3: no cell matches `nemesis: flap`",
+	},
+	"axes: {backend: redis-lua}\nexpect:\n  - of: {backend: redsync}\n    outcome: safe\n": {
+		"s.yaml:3: no cell matches `backend: redsync`",
+	},
+	"axes: {backend: redis-lua}\nexpect:\n  - of: {colour: red}\n    outcome: safe\n": {
+		"s.yaml:3: unknown key `colour`",
+	},
+	"axes: {backend: redis-lua}\nexpect:\n  - outcome: save\n": {
+		"s.yaml:3: unknown outcome \"save\"",
+	},
+	"axes: {backend: redis-lua}\nexpect:\n  - checks: {mutual-exclusion: maybe}\n": {
+		"s.yaml:3: maybe is not a possible expectation for check mutual-exclusion",
+	},
+	"axes: {backend: redis-lua}\nexpect:\n  - checks: {mutual: safe}\n": {
+		"s.yaml:3: unknown check \"mutual\"",
+	},
+	"axes: {backend: redis-lua}\nthresholds:\n  - acquire.p98 < 1s\n": {
+		"s.yaml:3:", `did you mean "acquire.p99"?`,
+	},
+	"axes: {backend: redis-lua}\ncoverage: {backends: redsync}\n": {
+		"s.yaml:2: `coverage` requires the backend redsync",
+	},
+	"axes: {backend: redis-lua}\ncoverage: {nemeses: flap}\n": {
+		"s.yaml:2: `coverage` requires the nemesis flap",
+	},
+	"axes: {backend: redis-lua}\ncoverage: {exposures: none}\n": {
+		"s.yaml:2: the key `exposures` has the value \"none\"",
+	},
+	"include:\n  - cases: everything\n": {
+		"s.yaml:2:", "choose one of",
+	},
+	"include:\n  - cases: published\n    only: late-dell\n": {
+		"s.yaml:3: the set of cases published has no case named",
+	},
+	"include:\n  - cases: published\n    run: {backend: redis-lua}\n": {
+		"s.yaml:2: this entry of `include` has both",
+	},
+	"include:\n  - name: x\n": {
+		"s.yaml:2:", "add one of the keys `cases`, `run`, `axes` and `trial`",
+	},
+	"include:\n  - explore: {for: soon}\n    run: {backend: file-flock}\n": {
+		"s.yaml:2: the key `for` has the value \"soon\": write how long to search",
+	},
+	"include:\n  - explore: {for: 5s, only: meteor}\n    run: {backend: file-flock}\n": {
+		"s.yaml:2: explore: unknown nemesis \"meteor\"",
+	},
+	"include:\n  - explore: {fro: 5s}\n    run: {backend: file-flock}\n": {
+		"s.yaml:2: unknown key `fro` under `explore`",
+	},
+	"include:\n  - explore: {for: 2s}\n    run: {backend: file-flock}\n": {
+		"s.yaml:2: the search is too short: no run of file-flock can end within 2s",
+	},
+	"include:\n  - explore: 5s\n    run: {backend: file-flock}\n": {
+		"s.yaml:2: the value of `explore` has the wrong form: write the settings of the search",
+	},
+	"include:\n  - explore: {}\n    trial: nowhere\n": {
+		"s.yaml:3: an entry of `include` with the key `trial` repeats a saved run",
+	},
+	"include:\n  - explore: {for: 5s}\n    run: {backend: file-flock, nemesis: client-pause}\n": {
+		"s.yaml:2: a search chooses its faults itself",
+	},
+	"include:\n  - explore: {for: 5s, only: server-restart}\n    run: {backend: file-flock}\n": {
+		"s.yaml:2: explore: the settings `only` and `without` leave no fault that can be injected",
+	},
+	"include:\n  - explore: {for: 5s}\n    cases: claims\n": {
+		"s.yaml:2: an entry of `include` with the key `explore` needs the key `run` with a backend",
+	},
+	"include:\n  - trial: nowhere\n": {
+		"s.yaml:2: trial: open nowhere/trial.json",
+	},
+	"include:\n  - trial: nowhere\n    run: {backend: file-flock}\n": {
+		"s.yaml:2: an entry of `include` with the key `trial` repeats a saved run",
+	},
+	"include:\n  - {name: a, axes: {backend: [redis-lua, redsync]}}\n": {
+		"s.yaml:2: two cells have the name a",
+	},
+	"include:\n  - {name: \"{backed}\", axes: {backend: redis-lua}}\n": {
+		"s.yaml:2: \"{backed}\" is not a valid name",
+	},
+	"include:\n  - axes: {nemesis: none}\n": {
+		"s.yaml:2: the key `run` names no backend",
+	},
+	"include:\n  - explore: {for: 5s}\n    axes: {backend: file-flock}\n": {
+		"s.yaml:2: an entry of `include` has either `explore` or `axes`",
+	},
+	"axes: {backend: redis-lua}\nexpect:\n  - exit: none\n": {
+		"s.yaml:3: the key `exit` has the value \"none\"",
+	},
+	"axes: {backend: redis-lua}\nexpect:\n  - exit: 6\n": {
+		"s.yaml:1: redis-lua/none:", "no run ends with the exit code 6",
+	},
+	"axes: {backend: redis-lua}\nexpect:\n  - {exit: any}\n": {
+		"s.yaml:1: redis-lua/none:", "the expectation is empty",
+	},
+	"axes: {backend: redis-lua}\nexpect:\n  - figures: grants > 1\n": {
+		"s.yaml:3: \"grants > 1\" is not a limit of a figure",
+	},
+	"axes: {backend: redis-lua}\nexpect:\n  - figures: wait_p99_ns <= 5\n": {
+		"s.yaml:3:", "missing unit",
+	},
+	"axes: {backend: redis-lua}\nexpect:\n  - classes: {mutual: defect}\n": {
+		"s.yaml:1: redis-lua/none:", "unknown check \"mutual\"",
+	},
+	"compare: true\naxes: {backend: [redis-lua, redsync]}\nexpect:\n  - exit: 0\n": {
+		"s.yaml:4: a suite with `compare: true` has no expected outcomes",
+	},
+	"include:\n  - run: {nemesis: none}\n": {
+		"s.yaml:2: the key `run` names no backend",
+	},
+	"include:\n  - {name: Bad Name, run: {backend: redis-lua}}\n  - {name: x, run: {backend: redis-lua}}\n": {
+		"s.yaml:2:", "Bad Name",
+	},
+	"include:\n  - {name: x, run: {backend: redis-lua}}\n  - {name: x, run: {backend: redsync}}\n": {
+		"s.yaml:3: two cells have the name x",
+	},
+	"include:\n  - {run: {backend: redis-lua}, of: {backend: redis-lua}}\n": {
+		"s.yaml:2: the key `of` is allowed only in entries of `expect`",
+	},
+	"name: ../../x\naxes: {backend: redis-lua}\n": {
+		"s.yaml:1: name", "must not contain /",
+	},
+	"name: .x\naxes: {backend: redis-lua}\n": {
+		"s.yaml:1: name", "or start with a dot",
+	},
+	"name: ''\naxes: {backend: redis-lua}\n": {
+		"s.yaml:1: the key `name` has no value",
+	},
+	"name: \"a\\e[2Jb\"\naxes: {backend: redis-lua}\n": {
+		"s.yaml:1: the key `name` contains an invisible character ('\\x1b')",
+	},
+	"doc: \"a\\u202eb\"\naxes: {backend: redis-lua}\n": {
+		"s.yaml:1: the key `doc` contains an invisible character ('\\u202e')",
+	},
+	"seeds: [1, 1, 1]\naxes: {backend: redis-lua}\n": {
+		"s.yaml:1: seed 1 is listed twice",
+	},
+	"include:\n  - {run: {backend: redis-lua}, seeds: [3, 4, 3]}\n": {
+		"s.yaml:2: seed 3 is listed twice",
+	},
+	"compare: maybe\naxes: {backend: redis-lua}\n": {
+		"s.yaml:1: the key `compare` has the value \"maybe\"",
+	},
+	"compare: true\naxes: {backend: [redis-lua, redsync]}\nexpect:\n  - outcome: safe\n": {
+		"s.yaml:4: a suite with `compare: true` has no expected outcomes",
+	},
+	"axes: {backend: redis-lua, nemesis: client-pause}\nexpect:\n  - of: {nemesis: client-puase}\n    outcome: safe\n": {
+		"s.yaml:3: no cell matches `nemesis: client-puase` (did you mean \"client-pause\"?)",
+	},
+	"axess: {backend: redis-lua}\n": {
+		"s.yaml:1: unknown key `axess` (did you mean axes?)",
+	},
+	"- a\n- b\n": {
+		"s.yaml:1: a list is not allowed here: write keys and values",
+	},
+	"axes: {backend: redis-lua}\nexpect:\n  - {outcom: safe}\n": {
+		"s.yaml:3: unknown key `outcom` (did you mean outcome?)",
+	},
+	"axes: {backend: redis-lua, nemsis: none}\n": {
+		"s.yaml:1: unknown key `nemsis`: did you mean \"nemesis\"?",
+	},
+	"axes: {backend: redis-lua}\n---\naxes: {backend: redsync}\n": {
+		"more than one YAML document",
+	},
+	"include:\n  - {run: {backend: redis-lua, nemesis: [none, flap]}, outcome: documented}\n": {
+		"s.yaml:2:", "several faults at once",
+	},
+	"axes: {backend: all, nemesis: all, clients: [2, 3, 4, 5, 6, 7], locks: [1, 2, 3], fencing: [both, 'on', 'off']}\n": {
+		"more than 5000 cells",
+	},
 }
 
 // What is wrong is said once: that a rule is about no cell follows from the name that nobody knows.
 func TestWhatFollowsIsNotSaid(t *testing.T) {
 	t.Parallel()
-	f, err := plan.Read("s.yaml", []byte("axes: {backend: redis-lau}\nexclude:\n  - {nemesis: flap}\nexpect:\n  - of: {backend: redis-lua}\n    outcome: safe\ncoverage: {backends: redis-lua}\n"))
+	f, err := plan.Read("s.yaml", []byte("axes: {backend: redis-lau}\nexclude:\n  - {nemesis: flap}\nexpect:\n  - of: {backend: "+
+		"redis-lua}\n    outcome: safe\ncoverage: {backends: redis-lua}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,8 +467,10 @@ func TestFilesAreSound(t *testing.T) {
 		t.Error(err)
 	}
 	for _, text := range []string{
-		"name: x\n", "nam: x\naxes: {backend: redis-lua}\n", "axes: {backend: redis-lue}\n", "axes: {backend: redis-lua, nemeses: none}\n", "axes: {backend: redis-lua, seed: 3}\n",
-		"missing: maybe\naxes: {backend: redis-lua}\n", "axes: {backend: redis-lua}\nexpect: [{outcome: save}]\n", "axes: {backend: redis-lua}\nexpect: [{checks: {mutual: safe}}]\n",
+		"name: x\n", "nam: x\naxes: {backend: redis-lua}\n", "axes: {backend: redis-lue}\n", "axes: {backend: redis-lua, nemeses: " +
+			"none}\n", "axes: {backend: redis-lua, seed: 3}\n",
+		"missing: maybe\naxes: {backend: redis-lua}\n", "axes: {backend: redis-lua}\nexpect: [{outcome: save}]\n",
+		"axes: {backend: redis-lua}\nexpect: [{checks: {mutual: safe}}]\n",
 	} {
 		if schema.Validate(generic(t, []byte(text))) == nil {
 			t.Errorf("the schema takes %q", text)
@@ -363,7 +519,8 @@ func generic(t *testing.T, text []byte) any {
 
 func TestReplace(t *testing.T) {
 	t.Parallel()
-	f, err := plan.Read("s.yaml", []byte("axes: {backend: [redis-lua, redsync], nemesis: client-pause}\nexpect: [{outcome: inherent}]\n"))
+	f, err := plan.Read("s.yaml", []byte("axes: {backend: [redis-lua, redsync], nemesis: client-pause}\nexpect: [{outcome: "+
+		"inherent}]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,7 +533,8 @@ func TestReplace(t *testing.T) {
 	if err := f.Replace(harness.New(stores.All()...), cells, "redis-lua", "redis-del"); err != nil {
 		t.Fatal(err)
 	}
-	if cells[0].Run.Backend != "redis-del" || cells[0].Name != "redis-lua/client-pause" || cells[0].Expect.Outcome != suite.Inherent || cells[1].Run.Backend != "redsync" {
+	if cells[0].Run.Backend != "redis-del" || cells[0].Name != "redis-lua/client-pause" ||
+		cells[0].Expect.Outcome != suite.Inherent || cells[1].Run.Backend != "redsync" {
 		t.Errorf("%+v", cells)
 	}
 	if cells[0].Skip != "" {

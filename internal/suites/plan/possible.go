@@ -74,7 +74,8 @@ func (f *File) Replace(cat *harness.Catalogue, cells []Cell, old, replacement st
 			continue
 		}
 		if c.Trial != nil {
-			return fmt.Errorf("--replace: cell %s repeats a saved run of backend %s, and a saved run cannot use another backend: exclude the cell", c.Name, old)
+			return fmt.Errorf("--replace: cell %s repeats a saved run of backend %s, and a saved run cannot use another backend: "+
+				"exclude the cell", c.Name, old)
 		}
 		found = true
 		before := c.Run.Backend

@@ -27,7 +27,8 @@ func Schema(cat *suite.Collection) map[string]any {
 	}
 	classes := object{"enum": []checker.Class{checker.Inherent, checker.Defect, checker.Undetermined}}
 	rule := object{
-		"outcome":    object{"enum": append(outcomes, Documented), "description": "the expected outcome of each run (docs/suite.md explains the possible outcomes)"},
+		"outcome": object{"enum": append(outcomes, Documented), "description": "the expected outcome of each run (docs/suite.md " +
+			"explains the possible outcomes)"},
 		"checks":     described(perCheck(object{"enum": answerWords}), "the expected results of single checks"),
 		"exit":       described(words, "the exit codes that a run may end with, in place of an outcome; `any`: every exit code"),
 		"classes":    described(perCheck(classes), "the class of all findings of a check"),
@@ -52,31 +53,48 @@ func Schema(cat *suite.Collection) map[string]any {
 	}
 	ofUser := object{"^x-": object{}}
 	return object{
-		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "a suite of lockstorm", "type": "object", "additionalProperties": false,
-		"patternProperties": ofUser,
-		"anyOf":             []any{object{"required": []string{"axes"}}, object{"required": []string{"include"}}},
+		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "a suite of lockstorm", "type": "object",
+		"additionalProperties": false,
+		"patternProperties":    ofUser,
+		"anyOf":                []any{object{"required": []string{"axes"}}, object{"required": []string{"include"}}},
 		"properties": object{
-			"name": object{"type": "string", "maxLength": maxName, "pattern": `^[^./\\][^/\\]*$`}, "doc": object{"type": "string"}, "seeds": seeds,
-			"compare":    object{"type": "boolean", "description": "`true`: the suite compares the locks, and only the controls (runs with a known outcome) have an expected outcome"},
-			"budget":     object{"type": "string", "description": "a duration after which the suite starts no more runs"},
-			"missing":    object{"enum": []string{Fail, Skip}, "description": "what the suite does with cells whose servers are missing on this host"},
-			"impossible": object{"enum": []string{Fail, Skip}, "description": "what the suite does with a backend and a fault that cannot work together"},
-			"run":        described(run, "flags of lockstorm run that apply to every cell of `axes`, and to every entry of `include` that has the key `run`"),
-			"axes":       described(flagSchema(cat.Catalogue, words, true), "flags of lockstorm run, each with a list of values: every combination of values is a cell"),
-			"include": object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "patternProperties": ofUser, "properties": with(object{
-				"source": described(word, "who said so, as a link"),
-				"axes":   described(flagSchema(cat.Catalogue, words, false), "flags of lockstorm run, each with a list of values: one cell for each combination; in `name`, {FLAG} stands for the value"),
-				"cases":  object{"enum": cat.SetNames()}, "only": words, "name": object{"type": "string"}, "doc": object{"type": "string"}, "run": run, "seeds": seeds,
-				"explore": object{"type": "object", "additionalProperties": false, "description": "search for violations with many runs, in place of one run; the search chooses the faults, their moments and the workload", "properties": object{
-					"for":     object{"type": "string", "description": "how long the search runs, for example 30s (default 1m)"},
-					"only":    described(words, "the search injects only the faults of this list"),
-					"without": described(words, "the search never injects the faults of this list"),
-					"vary":    described(words, "options of the lock that the search also varies; `all`: every option"),
-				}},
-				"trial": object{"type": "string", "description": "repeats a saved run; the value is the path of the run's trial.json, or of its directory, relative to this file"},
-			})}},
-			"exclude":    object{"type": "array", "items": flagSchema(cat.Catalogue, words, true)},
-			"expect":     object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "patternProperties": ofUser, "properties": with(object{"of": flagSchema(cat.Catalogue, words, true)})}},
+			"name": object{"type": "string", "maxLength": maxName, "pattern": `^[^./\\][^/\\]*$`}, "doc": object{"type": "string"},
+			"seeds": seeds,
+			"compare": object{"type": "boolean", "description": "`true`: the suite compares the locks, and only the controls (runs " +
+				"with a known outcome) have an expected outcome"},
+			"budget": object{"type": "string", "description": "a duration after which the suite starts no more runs"},
+			"missing": object{"enum": []string{Fail, Skip}, "description": "what the suite does with cells whose servers are missing " +
+				"on this host"},
+			"impossible": object{"enum": []string{Fail, Skip}, "description": "what the suite does with a backend and a fault that " +
+				"cannot work together"},
+			"run": described(run, "flags of lockstorm run that apply to every cell of `axes`, and to every entry of `include` "+
+				"that has the key `run`"),
+			"axes": described(flagSchema(cat.Catalogue, words, true), "flags of lockstorm run, each with a list of values: every "+
+				"combination of values is a cell"),
+			"include": object{"type": "array", "items": object{
+				"type": "object", "additionalProperties": false,
+				"patternProperties": ofUser, "properties": with(object{
+					"source": described(word, "who said so, as a link"),
+					"axes": described(flagSchema(cat.Catalogue, words, false), "flags of lockstorm run, each with a list of values: one cell "+
+						"for each combination; in `name`, {FLAG} stands for the value"),
+					"cases": object{"enum": cat.SetNames()}, "only": words, "name": object{"type": "string"}, "doc": object{"type": "string"},
+					"run": run, "seeds": seeds,
+					"explore": object{"type": "object", "additionalProperties": false, "description": "search for violations with many runs, " +
+						"in place of one run; the search chooses the faults, their moments and the workload", "properties": object{
+						"for":     object{"type": "string", "description": "how long the search runs, for example 30s (default 1m)"},
+						"only":    described(words, "the search injects only the faults of this list"),
+						"without": described(words, "the search never injects the faults of this list"),
+						"vary":    described(words, "options of the lock that the search also varies; `all`: every option"),
+					}},
+					"trial": object{"type": "string", "description": "repeats a saved run; the value is the path of the run's trial.json, or " +
+						"of its directory, relative to this file"},
+				}),
+			}},
+			"exclude": object{"type": "array", "items": flagSchema(cat.Catalogue, words, true)},
+			"expect": object{"type": "array", "items": object{
+				"type": "object", "additionalProperties": false,
+				"patternProperties": ofUser, "properties": with(object{"of": flagSchema(cat.Catalogue, words, true)}),
+			}},
 			"thresholds": rule["thresholds"],
 			"coverage": object{"type": "object", "additionalProperties": false, "properties": object{
 				"backends": words, "nemeses": words, "exposures": object{"type": "integer", "minimum": 1},
@@ -100,10 +118,17 @@ func flagSchema(cat *harness.Catalogue, words object, many bool) object {
 		props[flag] = words
 	}
 	for flag, names := range map[string][]string{
-		"backend": cat.Backends.Names(), "nemesis": cat.Nemeses.Names(), "workload": cat.Workloads.Names(), "topology": cat.Topologies.Names(),
+		"backend": cat.Backends.Names(), "nemesis": cat.Nemeses.Names(), "workload": cat.Workloads.Names(),
+		"topology": cat.Topologies.Names(),
 	} {
-		one := object{"anyOf": []any{object{"enum": append(slices.Clone(names), "all")}, object{"type": "string", "pattern": `[:*?+\[]`}}}
-		props[flag] = object{"anyOf": []any{one, object{"type": "array", "items": object{"anyOf": []any{one, object{"type": "array", "items": one}}}}}}
+		one := object{"anyOf": []any{
+			object{"enum": append(slices.Clone(names), "all")},
+			object{"type": "string", "pattern": `[:*?+\[]`},
+		}}
+		props[flag] = object{"anyOf": []any{one, object{
+			"type":  "array",
+			"items": object{"anyOf": []any{one, object{"type": "array", "items": one}}},
+		}}}
 	}
 	if many {
 		props["name"] = words

@@ -17,20 +17,25 @@ func (f *File) validWords() (errs []error) {
 	if name := f.Name.Value; f.Name.Line > 0 {
 		switch {
 		case strings.TrimSpace(name) == "":
-			errs = append(errs, f.at(f.Name.Line, errors.New("the key `name` has no value: remove the key, or write a name for the suite")))
+			errs = append(errs, f.at(f.Name.Line, errors.New("the key `name` has no value: remove the key, or write a name for "+
+				"the suite")))
 		case strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, "."):
-			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name %q: the suite uses the name for a directory, so the name must not contain / or \\, or start with a dot", name)))
+			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name %q: the suite uses the name for a directory, so the name must not "+
+				"contain / or \\, or start with a dot", name)))
 		case len([]rune(name)) > maxName:
-			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("the name of the suite has more than %d characters: choose a shorter name", maxName)))
+			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("the name of the suite has more than %d characters: choose a shorter name",
+				maxName)))
 		}
 	}
 	for key, t := range map[string]text{"name": f.Name, "doc": f.Doc} {
 		if i := strings.IndexFunc(t.Value, hidden); i >= 0 {
-			errs = append(errs, f.at(t.Line, fmt.Errorf("the key `%s` contains an invisible character (%+q): remove the character", key, []rune(t.Value[i:])[0])))
+			errs = append(errs, f.at(t.Line, fmt.Errorf("the key `%s` contains an invisible character (%+q): remove the character", key,
+				[]rune(t.Value[i:])[0])))
 		}
 	}
 	if f.Compare.Line > 0 && f.Compare.Value != "true" && f.Compare.Value != "false" {
-		errs = append(errs, f.at(f.Compare.Line, fmt.Errorf("the key `compare` has the value %q: choose true or false", f.Compare.Value)))
+		errs = append(errs, f.at(f.Compare.Line, fmt.Errorf("the key `compare` has the value %q: choose true or false",
+			f.Compare.Value)))
 	}
 	return errs
 }
@@ -69,7 +74,8 @@ func (f *File) seedsOf(s seeds, def []uint64) ([]uint64, error) {
 		return out, nil
 	}
 	if out[0] > maxSeeds {
-		return nil, f.at(l[0].Line, fmt.Errorf("%d seeds for each cell: at most %d are allowed (to choose single seeds, write a list of them)", out[0], maxSeeds))
+		return nil, f.at(l[0].Line, fmt.Errorf("%d seeds for each cell: at most %d are allowed (to choose single seeds, write a list "+
+			"of them)", out[0], maxSeeds))
 	}
 	return counted(1, out[0]), nil
 }

@@ -84,7 +84,8 @@ type flags []values
 // of a flag that may be given several times, a list of words.
 func (f *flags) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind != yaml.MappingNode {
-		return fmt.Errorf("line %d: the value has the wrong form: write flags of lockstorm run as keys and values, for example backend: redis-lua", n.Line)
+		return fmt.Errorf("line %d: the value has the wrong form: write flags of lockstorm run as keys and values, for example "+
+			"backend: redis-lua", n.Line)
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		var v values
@@ -146,7 +147,10 @@ var ofUser = regexp.MustCompile(`^line \d+: field x-\S* not found in type `)
 var unfit = regexp.MustCompile(`^(line \d+: )cannot unmarshal !!(\w+)(?: .*)? into (?:plan\.\w+|struct .*)$`)
 
 // kinds are the values of YAML in words.
-var kinds = map[string]string{"seq": "a list", "str": "a text", "int": "a number", "float": "a number", "bool": "a value that is true or false", "map": "a mapping", "null": "an empty value"}
+var kinds = map[string]string{
+	"seq": "a list", "str": "a text", "int": "a number", "float": "a number",
+	"bool": "a value that is true or false", "map": "a mapping", "null": "an empty value",
+}
 
 // keys are all that a suite file can have, wherever.
 func keys() (out []string) {

@@ -72,12 +72,27 @@ func Figures() []Figure {
 		{Name: "grants", Doc: "grants in all runs", Unit: Count, More: true, of: stat("grants"), over: sum},
 		{Name: "throughput", Doc: "grants per second (median of the runs)", Unit: PerSec, More: true, of: perSecond, over: median},
 		{Name: "exposures", Doc: "faults that took effect (without faults: grants)", Unit: Count, More: true, of: exposures, over: sum},
-		{Name: "violations", Doc: "times that two clients held the lock at once, in all runs", Unit: Count, of: stat("violations"), over: sum},
-		{Name: "violations.rate", Doc: "times that two clients held the lock at once, per thousand grants", Unit: PerMille, of: rate(violationShare, 1000), over: poisson, share: violationShare},
-		{Name: "violating.runs", Doc: "share of the runs with a violation", Unit: Percent, of: rate(failedShare, 100), over: binomial, share: failedShare},
+		{
+			Name: "violations", Doc: "times that two clients held the lock at once, in all runs", Unit: Count, of: stat("violations"),
+			over: sum,
+		},
+		{
+			Name: "violations.rate", Doc: "times that two clients held the lock at once, per thousand grants", Unit: PerMille,
+			of: rate(violationShare, 1000), over: poisson, share: violationShare,
+		},
+		{
+			Name: "violating.runs", Doc: "share of the runs with a violation", Unit: Percent, of: rate(failedShare, 100), over: binomial,
+			share: failedShare,
+		},
 		{Name: "overlap", Doc: "longest time with two holders at once", Unit: Time, of: stat("overlap_max_ns"), over: most},
-		{Name: "first-violation", Doc: "time until the first violation (median of the runs that have one)", Unit: Time, More: true, of: stat("first_violation_ns"), over: median},
-		{Name: "updates", Doc: "acknowledged updates of the data in all runs", Unit: Count, More: true, of: stat("updates_acked"), over: sum},
+		{
+			Name: "first-violation", Doc: "time until the first violation (median of the runs that have one)", Unit: Time, More: true,
+			of: stat("first_violation_ns"), over: median,
+		},
+		{
+			Name: "updates", Doc: "acknowledged updates of the data in all runs", Unit: Count, More: true, of: stat("updates_acked"),
+			over: sum,
+		},
 		{
 			Name: "lost-updates.plain", Doc: "acknowledged updates without a fence that are lost for good",
 			Unit: Count, of: stat("updates_lost_plain"), over: sum,
@@ -95,24 +110,54 @@ func Figures() []Figure {
 			Unit: Count, of: overwritten("fenced"), over: sum,
 		},
 		{
-			Name: "brought-back-updates.plain", Doc: "overwritten updates without a fence that later writes brought back (data with a log)",
+			Name: "brought-back-updates.plain", Doc: "overwritten updates without a fence that later writes brought back (data " +
+				"with a log)",
 			Unit: Count, of: stat("updates_brought_back_plain"), over: sum,
 		},
 		{
 			Name: "brought-back-updates.fenced", Doc: "overwritten updates with a fence that later writes brought back (data with a log)",
 			Unit: Count, of: stat("updates_brought_back_fenced"), over: sum,
 		},
-		{Name: "lost-updates.plain.percent", Doc: "updates without a fence lost for good, of all acknowledged ones", Unit: Percent, of: rate(lostOf("updates_lost_plain"), 100), over: binomial, share: lostOf("updates_lost_plain")},
-		{Name: "lost-updates.fenced.percent", Doc: "updates with a fence lost for good, of all acknowledged ones", Unit: Percent, of: rate(lostOf("updates_lost_fenced"), 100), over: binomial, share: lostOf("updates_lost_fenced")},
-		{Name: "lost-updates.percent", Doc: "updates lost for good, of all acknowledged ones", Unit: Percent, of: rate(lostShare, 100), over: binomial, share: lostShare},
+		{
+			Name: "lost-updates.plain.percent", Doc: "updates without a fence lost for good, of all acknowledged ones", Unit: Percent,
+			of: rate(lostOf("updates_lost_plain"), 100), over: binomial, share: lostOf("updates_lost_plain"),
+		},
+		{
+			Name: "lost-updates.fenced.percent", Doc: "updates with a fence lost for good, of all acknowledged ones", Unit: Percent,
+			of: rate(lostOf("updates_lost_fenced"), 100), over: binomial, share: lostOf("updates_lost_fenced"),
+		},
+		{
+			Name: "lost-updates.percent", Doc: "updates lost for good, of all acknowledged ones", Unit: Percent, of: rate(lostShare, 100),
+			over: binomial, share: lostShare,
+		},
 		{Name: "fence.refused", Doc: "requests that the fence refused", Unit: Count, More: true, of: stat("fence_refused"), over: sum},
-		{Name: "loss-notice", Doc: "longest time in which a previous holder could not know of its loss (with a library that signals, under --discipline told: from the end of the lease to the signal)", Unit: Time, of: stat("loss_notice_late_max_ns"), over: most},
-		{Name: "recovery", Doc: "longest time from the end of a fault (fail-over, or no end: its beginning) until each lock was granted again", Unit: Time, of: stat("recovery_max_ns"), over: most},
-		{Name: "recovery.median", Doc: "median over the runs of each run's longest recovery", Unit: Time, of: stat("recovery_max_ns"), over: median},
-		{Name: "orphan", Doc: "longest time in which nobody could get a lock that nobody held", Unit: Time, of: stat("orphan_max_ns"), over: most},
-		{Name: "acquire.p50", Doc: "time to acquire, 50th percentile (median of the runs)", Unit: Time, of: stat("acquire_p50_ns"), over: median},
-		{Name: "acquire.p99", Doc: "time to acquire, 99th percentile (median of the runs)", Unit: Time, of: stat("acquire_p99_ns"), over: median},
-		{Name: "renew.p99", Doc: "time to extend the lease, 99th percentile (median of the runs)", Unit: Time, of: stat("renew_p99_ns"), over: median},
+		{
+			Name: "loss-notice", Doc: "longest time in which a previous holder could not know of its loss (with a library that signals, " +
+				"under --discipline told: from the end of the lease to the signal)", Unit: Time, of: stat("loss_notice_late_max_ns"),
+			over: most,
+		},
+		{Name: "recovery", Doc: "longest time from the end of a fault (fail-over, or no end: its beginning) until each lock was " +
+			"granted again", Unit: Time, of: stat("recovery_max_ns"), over: most},
+		{
+			Name: "recovery.median", Doc: "median over the runs of each run's longest recovery", Unit: Time, of: stat("recovery_max_ns"),
+			over: median,
+		},
+		{
+			Name: "orphan", Doc: "longest time in which nobody could get a lock that nobody held", Unit: Time, of: stat("orphan_max_ns"),
+			over: most,
+		},
+		{
+			Name: "acquire.p50", Doc: "time to acquire, 50th percentile (median of the runs)", Unit: Time, of: stat("acquire_p50_ns"),
+			over: median,
+		},
+		{
+			Name: "acquire.p99", Doc: "time to acquire, 99th percentile (median of the runs)", Unit: Time, of: stat("acquire_p99_ns"),
+			over: median,
+		},
+		{
+			Name: "renew.p99", Doc: "time to extend the lease, 99th percentile (median of the runs)", Unit: Time, of: stat("renew_p99_ns"),
+			over: median,
+		},
 	}
 }
 

@@ -50,7 +50,8 @@ func TestIntervals(t *testing.T) {
 	near(t, "none in 100", NoneIn(100), 0.0295)
 	near(t, "none in none", NoneIn(0), 1)
 
-	v := figure(t, "violations.rate", of(checker.Figures{"violations": 4, "grants": 500}, checker.Figures{"violations": 6, "grants": 500}))
+	v := figure(t, "violations.rate", of(checker.Figures{"violations": 4, "grants": 500},
+		checker.Figures{"violations": 6, "grants": 500}))
 	near(t, "10 in 1000", v.Value, 10)
 	near(t, "10 in 1000, low", v.Low, 4.795)
 	near(t, "10 in 1000, high", v.High, 18.39)
@@ -87,7 +88,10 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 	for range tries {
 		var runs []Sample
 		for range 12 {
-			runs = append(runs, of(checker.Figures{"acquire_p50_ns": int64(r.ExpFloat64() * 1e9), "updates_acked": 30, "updates_lost_plain": lost(r, 30, 0.1)})...)
+			runs = append(runs, of(checker.Figures{
+				"acquire_p50_ns": int64(r.ExpFloat64() * 1e9), "updates_acked": 30,
+				"updates_lost_plain": lost(r, 30, 0.1),
+			})...)
 		}
 		if v := figure(t, "acquire.p50", runs); v.Low <= math.Ln2*1e9 && math.Ln2*1e9 <= v.High {
 			medians++
@@ -125,7 +129,8 @@ func TestNotMeasured(t *testing.T) {
 			t.Errorf("%s is not explained", f.Name)
 		}
 	}
-	v := figure(t, "exposures", of(checker.Figures{"faults_injected": 3, "faults_effective": 2, "grants": 90}, checker.Figures{"grants": 7}))
+	v := figure(t, "exposures", of(checker.Figures{"faults_injected": 3, "faults_effective": 2, "grants": 90},
+		checker.Figures{"grants": 7}))
 	if v.Value != 9 {
 		t.Errorf("exposures: %+v, want two faults and seven grants", v)
 	}
@@ -136,7 +141,8 @@ func TestChances(t *testing.T) {
 	near(t, "Fisher's own", fisher(1, 10, 11, 14), 0.002759)
 	near(t, "Fisher, nothing differs", fisher(3, 10, 3, 10), 1)
 	for _, c := range [][4]int{{0, 4, 3, 5}, {2, 6, 5, 6}, {1, 7, 0, 3}, {4, 4, 1, 5}} {
-		near(t, "Fisher by counting", fisher(float64(c[0]), float64(c[1]), float64(c[2]), float64(c[3])), counted(c[0], c[1], c[2], c[3]))
+		near(t, "Fisher by counting", fisher(float64(c[0]), float64(c[1]), float64(c[2]), float64(c[3])),
+			counted(c[0], c[1], c[2], c[3]))
 	}
 	near(t, "two counts", twoPoisson(0, 100, 5, 100), 2*math.Pow(0.5, 5))
 	near(t, "no counts", twoPoisson(0, 100, 0, 100), 1)
@@ -188,8 +194,10 @@ func counted(a, n, b, m int) float64 {
 func TestThresholds(t *testing.T) {
 	runs := of(checker.Figures{"acquire_p99_ns": 40e6, "recovery_max_ns": 1500e6, "updates_lost_fenced": 0, "violated": 1})
 	for text, want := range map[string]bool{
-		"acquire.p99 < 50ms": true, "acquire.p99 < 40ms": false, "acquire.p99<=40ms": true, "recovery < 2*ttl": true, "recovery < 1.5 ttl": false,
-		"recovery <= 1.5ttl": true, "recovery > ttl": true, "lost-updates.fenced == 0": true, "violating.runs < 5%": false, "violating.runs >= 100 %": true,
+		"acquire.p99 < 50ms": true, "acquire.p99 < 40ms": false, "acquire.p99<=40ms": true, "recovery < 2*ttl": true,
+		"recovery < 1.5 ttl": false,
+		"recovery <= 1.5ttl": true, "recovery > ttl": true, "lost-updates.fenced == 0": true, "violating.runs < 5%": false,
+		"violating.runs >= 100 %": true,
 	} {
 		th, err := ParseThreshold(text)
 		if err != nil {
@@ -208,7 +216,8 @@ func TestThresholds(t *testing.T) {
 		t.Error("a figure that nobody has measured holds")
 	}
 	for text, want := range map[string]string{
-		"acquire.p9 < 1s": `did you mean "acquire.p99"?`, "latency < 1s": "choose one of", "acquire.p99 50ms": "is not a threshold: write FIGURE < LIMIT", "acquire.p99 < fast": "is a time",
+		"acquire.p9 < 1s": `did you mean "acquire.p99"?`, "latency < 1s": "choose one of",
+		"acquire.p99 50ms": "is not a threshold: write FIGURE < LIMIT", "acquire.p99 < fast": "is a time",
 		"violations < 1s": "is a number", "violations < 5%": "not percent", "": "is not a threshold: write FIGURE",
 	} {
 		if _, err := ParseThreshold(text); err == nil || !strings.Contains(err.Error(), want) {

@@ -32,11 +32,13 @@ var threshold = regexp.MustCompile(`^\s*([a-z][a-z0-9.-]*)\s*(<=|>=|==|<|>)\s*(\
 func ParseThreshold(s string) (Threshold, error) {
 	m := threshold.FindStringSubmatch(s)
 	if m == nil {
-		return Threshold{}, fmt.Errorf("%q is not a threshold: write FIGURE < LIMIT, for example %q (operators: <, <=, >, >=, ==)", s, "acquire.p99 < 50ms")
+		return Threshold{}, fmt.Errorf("%q is not a threshold: write FIGURE < LIMIT, for example %q (operators: <, <=, >, >=, ==)", s,
+			"acquire.p99 < 50ms")
 	}
 	f, ok := Find(m[1])
 	if !ok {
-		return Threshold{}, fmt.Errorf("%q: unknown figure %s: %schoose one of %s", s, m[1], catalog.DidYouMean(m[1], Names()), strings.Join(Names(), ", "))
+		return Threshold{}, fmt.Errorf("%q: unknown figure %s: %schoose one of %s", s, m[1], catalog.DidYouMean(m[1], Names()),
+			strings.Join(Names(), ", "))
 	}
 	t := Threshold{Text: strings.TrimSpace(s), Figure: f, Op: m[2]}
 	if err := t.read(m[3]); err != nil {

@@ -36,7 +36,8 @@ func Answer(c checker.Result) string {
 	b.WriteString("\n")
 	for _, f := range c.Findings {
 		fmt.Fprintf(&b, "%s %s gating=%v grants=%s events=%v [%s, %s] cause: %s\n  %s\n",
-			f.Class, f.Rule, f.Gating, strings.Join(f.Grants, ","), f.Events, checker.Seconds(f.From), checker.Seconds(f.To), f.Cause, f.Message)
+			f.Class, f.Rule, f.Gating, strings.Join(f.Grants, ","), f.Events, checker.Seconds(f.From), checker.Seconds(f.To), f.Cause,
+			f.Message)
 	}
 	return b.String()
 }

@@ -119,7 +119,8 @@ func Several(n int) cluster.Topology {
 // Replicated is a master, its replicas, and supervisors that replace it; with none of them
 // nobody does.
 func Replicated(stores, supervisors int) cluster.Topology {
-	t := cluster.Topology{Name: "test-replicated", Doc: "a master, its replicas and its supervisors (processes that watch the master), for tests", Recovery: time.Second}
+	t := cluster.Topology{Name: "test-replicated", Doc: "a master, its replicas and its supervisors (processes that watch the " +
+		"master), for tests", Recovery: time.Second}
 	for i := range stores {
 		r := Recipe(storeName(i))
 		r.Peering = cluster.Announced
@@ -154,9 +155,10 @@ func Pair() cluster.Topology {
 
 func watcher(i, stores int) cluster.Recipe {
 	r := cluster.Recipe{
-		Name: fmt.Sprintf("supervisor-%d", i+1), Role: RoleSupervisor, Binary: Self(), Stage: 2, Ready: Ready, Peering: cluster.Announced,
-		Args:  []string{childArg, serveWatch, "{{.Addr}}", "{{.Source}}"},
-		Admin: func(addr func() string) any { return Supervisor{asker{addr}} },
+		Name: fmt.Sprintf("supervisor-%d", i+1), Role: RoleSupervisor, Binary: Self(), Stage: 2, Ready: Ready,
+		Peering: cluster.Announced,
+		Args:    []string{childArg, serveWatch, "{{.Addr}}", "{{.Source}}"},
+		Admin:   func(addr func() string) any { return Supervisor{asker{addr}} },
 	}
 	for s := range stores {
 		r.Args = append(r.Args, announced(s))

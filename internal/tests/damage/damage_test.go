@@ -137,8 +137,10 @@ func spoil(t *testing.T, rec record, kind Kind, rnd *rand.Rand) (what string, to
 	if took = time.Since(begun); took > judgeLimit() {
 		t.Errorf("%s, %s: judged in %v", rec.line, kind.Name, took)
 	}
-	if (rec.code == harness.ExitViolation && code == harness.ExitPass) || (rec.code == harness.ExitPass && code == harness.ExitViolation) {
-		t.Errorf("%s, %s: exit code %d whole, and %d damaged: %s\n%s", rec.line, kind.Name, rec.code, code, why, difference(rec.logs, logs))
+	if (rec.code == harness.ExitViolation && code == harness.ExitPass) ||
+		(rec.code == harness.ExitPass && code == harness.ExitViolation) {
+		t.Errorf("%s, %s: exit code %d whole, and %d damaged: %s\n%s", rec.line, kind.Name, rec.code, code, why,
+			difference(rec.logs, logs))
 	}
 	return [...]string{"pass", "violation", "unknown", "refused"}[code], took
 }
@@ -184,7 +186,8 @@ func difference(before, after Logs) string {
 		for i < len(old) && i < len(now) && old[i] == now[i] {
 			i++
 		}
-		fmt.Fprintf(&b, "%s at byte %d of %d, now %d: %q -> %q\n", party, i, len(old), len(now), old[max(0, i-60):min(len(old), i+20)], now[max(0, min(i, len(now))-60):min(len(now), i+20)])
+		fmt.Fprintf(&b, "%s at byte %d of %d, now %d: %q -> %q\n", party, i, len(old), len(now), old[max(0, i-60):min(len(old), i+20)],
+			now[max(0, min(i, len(now))-60):min(len(now), i+20)])
 	}
 	return b.String()
 }

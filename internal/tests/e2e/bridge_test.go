@@ -42,7 +42,8 @@ func TestContainersOnABridgeTalkThroughLinks(t *testing.T) {
 		if !strings.Contains(name, "-net-redis-") && !strings.Contains(name, "-net-sentinel-") {
 			continue
 		}
-		fields := strings.Fields(docker(t, "inspect", "-f", "{{.State.Pid}} {{range $name, $n := .NetworkSettings.Networks}}{{$n.IPAddress}} {{$name}}{{end}}", name))
+		fields := strings.Fields(docker(t, "inspect", "-f", "{{.State.Pid}} {{range $name, $n := "+
+			".NetworkSettings.Networks}}{{$n.IPAddress}} {{$name}}{{end}}", name))
 		if len(fields) != 3 {
 			t.Fatalf("%s: %v", name, fields)
 		}

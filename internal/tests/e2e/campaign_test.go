@@ -96,7 +96,8 @@ func (f *field) until(what string, is func(*campaign.State) bool) {
 func suiteFile(t *testing.T, seeds int, run string, backends, nemeses []string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "suite.yaml")
-	text := fmt.Sprintf("name: field\nimpossible: skip\nseeds: %d\nrun: %s\naxes:\n  backend: [%s]\n  nemesis: [%s]\nexpect:\n  - of: {nemesis: \"client-*\"}\n    outcome: any\n", seeds, run, strings.Join(backends, ", "), strings.Join(nemeses, ", "))
+	text := fmt.Sprintf("name: field\nimpossible: skip\nseeds: %d\nrun: %s\naxes:\n  backend: [%s]\n  nemesis: [%s]\nexpect:\n  - "+
+		"of: {nemesis: \"client-*\"}\n    outcome: any\n", seeds, run, strings.Join(backends, ", "), strings.Join(nemeses, ", "))
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -112,12 +113,13 @@ func gateResults(t *testing.T, dir string) *gate.Results {
 	return r
 }
 
-// Two workers make eight cells; one of them is killed at work. The other one makes what it had taken, and the campaign comes to what a
-// suite would.
+// Two workers make eight cells; one of them is killed at work. The other one makes what it had taken, and the campaign comes to
+// what a suite would.
 func TestCampaign(t *testing.T) {
 	t.Parallel()
 	defer part(t, heavy)()
-	file := suiteFile(t, 1, "{ttl: 1s, clients: 3, time: 2s}", []string{"file-flock", "redis-lua", "redis-fenced", "none"}, []string{"none", "client-pause"})
+	file := suiteFile(t, 1, "{ttl: 1s, clients: 3, time: 2s}", []string{"file-flock", "redis-lua", "redis-fenced", "none"},
+		[]string{"none", "client-pause"})
 	f := newField(t, file, "--ack-wait", "5s")
 	start := begin(t, f.args...)
 	defer start.kill()
@@ -167,11 +169,17 @@ func TestCampaign(t *testing.T) {
 	}
 }
 
-// Four workers, 20 of them killed and the queue killed 5 times, at random moments: every cell is judged, none counts twice, and the
-// statuses are those of a suite on one machine.
+// Four workers, 20 of them killed and the queue killed 5 times, at random moments: every cell is judged, none counts twice, and
+// the statuses are those of a suite on one machine.
 func TestSeriesCampaign(t *testing.T) {
 	const kills, queueKills, workers, seed = 20, 5, 4, 7
-	file := suiteFile(t, 2, "{ttl: 1s, clients: 3, time: 3s}", []string{"redis-lua", "redis-fenced", "redis-del", "redis-setnx", "redis-watchdog", "redis-get-del", "redis-setnx-expire", "redlock"}, []string{"none", "client-kill", "client-pause", "partition-client", "server-restart"})
+	file := suiteFile(t, 2, "{ttl: 1s, clients: 3, time: 3s}", []string{
+		"redis-lua", "redis-fenced", "redis-del", "redis-setnx",
+		"redis-watchdog", "redis-get-del", "redis-setnx-expire", "redlock",
+	}, []string{
+		"none", "client-kill", "client-pause",
+		"partition-client", "server-restart",
+	})
 	alone := filepath.Join(t.TempDir(), "alone")
 	code, out := lockstorm(t, "suite", file, "--out", alone)
 	if code == harness.ExitUsage {
@@ -242,12 +250,13 @@ func TestSeriesCampaign(t *testing.T) {
 			t.Logf("%s: %s, as a suite %s", j.Name, j.Status, want.Cells[i].Status)
 		}
 	}
-	t.Logf("%d of %d cells have the status that the suite gave them; %d workers killed, the queue %d times", same, of, killed, queueKills)
+	t.Logf("%d of %d cells have the status that the suite gave them; %d workers killed, the queue %d times", same, of, killed,
+		queueKills)
 	nothingLeft(t, filepath.Dir(f.out))
 }
 
-// With an ack-wait of a second, a worker that stands still for longer loses its runs and finishes them later all the same: all attempts are
-// kept, and one of each run counts.
+// With an ack-wait of a second, a worker that stands still for longer loses its runs and finishes them later all the same: all
+// attempts are kept, and one of each run counts.
 func TestSeriesCampaignTwice(t *testing.T) {
 	const seeds = 16
 	file := suiteFile(t, seeds, "{ttl: 1s, clients: 3, time: 2s}", []string{"file-flock"}, []string{"none", "client-pause"})

@@ -100,19 +100,36 @@ func inContainers(t *testing.T, inherent, defect, gone suite.Expectation) {
 		{Name: "client-pause", Run: inContainer("--backend redis-lua --nemesis client-pause --time 5s --seed 1"), Expect: inherent},
 		{
 			Name: "fence", Run: inContainer("--backend redis-fenced --nemesis client-pause --fencing on --time 5s --seed 1"),
-			Expect: suite.Expectation{Exit: []int{0}, Verdicts: map[string]checker.Verdict{checker.DataFenced: checker.Pass, checker.FencingTokens: checker.Pass}},
+			Expect: suite.Expectation{Exit: []int{0}, Verdicts: map[string]checker.Verdict{
+				checker.DataFenced:    checker.Pass,
+				checker.FencingTokens: checker.Pass,
+			}},
 		},
-		{Name: "server-pause", Run: inContainer("--backend redis-lua --nemesis server-pause --time 5s --seed 1"), Expect: suite.Expectation{Exit: []int{0}}},
-		{Name: "server-restart", Run: inContainer("--backend redis-lua --nemesis server-restart --ttl 6s --workload counter:hold=5s --time 6s --seed 2"), Expect: defect},
-		{Name: "kept", Run: inContainer("--backend redis-lua --topology redis-single-aof --nemesis server-kill --ttl 2s --time 8s --seed 1"), Expect: suite.Expectation{Exit: []int{0}}},
-		{Name: "partition", Run: inContainer("--backend redis-lua --nemesis partition-client --time 5s --seed 1"), Expect: suite.Expectation{Exit: []int{0}}},
+		{
+			Name: "server-pause", Run: inContainer("--backend redis-lua --nemesis server-pause --time 5s --seed 1"),
+			Expect: suite.Expectation{Exit: []int{0}},
+		},
+		{Name: "server-restart", Run: inContainer("--backend redis-lua --nemesis server-restart --ttl 6s --workload counter:hold=5s " +
+			"--time 6s --seed 2"), Expect: defect},
+		{Name: "kept", Run: inContainer("--backend redis-lua --topology redis-single-aof --nemesis server-kill --ttl 2s --time 8s " +
+			"--seed 1"), Expect: suite.Expectation{Exit: []int{0}}},
+		{
+			Name: "partition", Run: inContainer("--backend redis-lua --nemesis partition-client --time 5s --seed 1"),
+			Expect: suite.Expectation{Exit: []int{0}},
+		},
 		{Name: "clock-jump", Run: inContainer("--backend redis-lua --nemesis clock-jump --time 5s --seed 1"), Expect: defect},
 		{Name: "evict", Run: inContainer("--backend redis-lua --nemesis evict --time 5s --seed 1"), Expect: defect},
 		{Name: "failover", Run: inContainer("--backend redis-sentinel --nemesis failover-kill --time 10s --seed 1"), Expect: gone},
-		{Name: "etcd", Run: inContainer("--backend etcd-mutex --topology etcd-three --nemesis leader-isolate --time 8s --seed 1"), Expect: suite.Expectation{Exit: []int{0, 1}}},
-		{Name: "failover on a bridge", Run: inContainer("--backend redis-sentinel --network bridge --nemesis failover-kill --time 10s --seed 1"), Expect: gone},
-		{Name: "quorum on a bridge", Run: inContainer("--backend etcd-mutex --topology etcd-three --network bridge --nemesis quorum-loss --time 10s --seed 1"), Expect: suite.Expectation{Exit: []int{0, 1}}},
-		{Name: "restart on a bridge", Run: inContainer("--backend redis-lua --network bridge --nemesis server-restart --ttl 6s --workload counter:hold=5s --time 6s --seed 2"), Expect: defect},
+		{
+			Name: "etcd", Run: inContainer("--backend etcd-mutex --topology etcd-three --nemesis leader-isolate --time 8s --seed 1"),
+			Expect: suite.Expectation{Exit: []int{0, 1}},
+		},
+		{Name: "failover on a bridge", Run: inContainer("--backend redis-sentinel --network bridge --nemesis failover-kill --time " +
+			"10s --seed 1"), Expect: gone},
+		{Name: "quorum on a bridge", Run: inContainer("--backend etcd-mutex --topology etcd-three --network bridge --nemesis " +
+			"quorum-loss --time 10s --seed 1"), Expect: suite.Expectation{Exit: []int{0, 1}}},
+		{Name: "restart on a bridge", Run: inContainer("--backend redis-lua --network bridge --nemesis server-restart --ttl 6s " +
+			"--workload counter:hold=5s --time 6s --seed 2"), Expect: defect},
 	} {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
@@ -155,7 +172,10 @@ func TestContainersAreSweptAfterKill(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1)) // a seed
 	before := volumes(t)
 	for i := range setting.Number(t, "CONTAINER_KILLS", 4) {
-		args := []string{"run", "--provider", "container", "--backend", "redis-lua", "--nemesis", "server-restart", "--nemesis", "server-pause", "--time", "30s"}
+		args := []string{
+			"run", "--provider", "container", "--backend", "redis-lua", "--nemesis", "server-restart", "--nemesis",
+			"server-pause", "--time", "30s",
+		}
 		if i%2 == 1 {
 			args = []string{"run", "--network", "bridge", "--backend", "redis-sentinel", "--nemesis", "failover-kill", "--time", "30s"}
 		}
@@ -182,7 +202,8 @@ func TestContainersAreSweptAfterKill(t *testing.T) {
 // Ctrl-C, which a terminal sends to the whole group: the report is written, and nothing is left.
 func TestContainersAreSweptAfterInterrupt(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	cmd := exec.Command(binary, "run", "--provider", "container", "--backend", "redis-lua", "--nemesis", "server-pause", "--time", "30s", "--out", dir)
+	cmd := exec.Command(binary, "run", "--provider", "container", "--backend", "redis-lua", "--nemesis", "server-pause", "--time",
+		"30s", "--out", dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -208,7 +229,8 @@ func TestContainersOfTwoRuns(t *testing.T) {
 			t.Run(seed, func(t *testing.T) {
 				t.Parallel()
 				dir := filepath.Join(t.TempDir(), "run")
-				code, out := lockstorm(t, "run", "--provider", "container", "--backend", "redis-lua", "--nemesis", "server-pause", "--time", "5s", "--seed", seed, "--out", dir)
+				code, out := lockstorm(t, "run", "--provider", "container", "--backend", "redis-lua", "--nemesis", "server-pause", "--time",
+					"5s", "--seed", seed, "--out", dir)
 				if code != 0 {
 					t.Errorf("exit %d\n%s", code, out)
 				}
@@ -239,7 +261,8 @@ func TestContainersThatCannotBe(t *testing.T) {
 		{"no rights", "unix://" + closed, "", "ask an administrator to add you to the group docker", 4, true},
 		{"another host", "tcp://127.0.0.1:9", "", "the Docker daemon does not answer", 4, false},
 		{"no such image", "", "--image redis=localhost/lockstorm-no-such:1", "is not on this host and cannot be pulled", 4, false},
-		{"no such program", "", "--image redis=debian:bookworm-slim", "does not contain the program redis-server, so the image is not a redis image", 4, false},
+		{"no such program", "", "--image redis=debian:bookworm-slim", "does not contain the program redis-server, so the image is " +
+			"not a redis image", 4, false},
 		{"image of another", "", "--image etcd=a:1", "no server of topology", 3, false},
 		{"no image of that name", "", "--image oracle=a:1", `there is no image "oracle"`, 3, false},
 		{"no image at all", "", "--image redis", "write NAME=REF", 3, false},
@@ -265,7 +288,10 @@ func TestContainersThatCannotBe(t *testing.T) {
 				cmd.Env = append(os.Environ(), "DOCKER_HOST="+c.host)
 			}
 			if c.nobody {
-				cmd = exec.Command("setpriv", append([]string{"--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", publicBinary(t)}, args...)...)
+				cmd = exec.Command("setpriv", append([]string{
+					"--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all",
+					publicBinary(t),
+				}, args...)...)
 				cmd.Env = append(os.Environ(), "DOCKER_HOST="+c.host, "HOME="+t.TempDir())
 			}
 			out, _ := cmd.CombinedOutput() // the exit code says it
@@ -308,13 +334,19 @@ func TestContainersDoctorCleans(t *testing.T) {
 		"booted":  {dead, noBoot, machineLabel(t)},
 		"foreign": {dead, noBoot, "0123456789abcdef"}, // of another machine with the same Docker
 	} {
-		docker(t, "create", "--name", "lockstorm-test-"+name, "--label", "lockstorm.run=test-"+name, "--label", "lockstorm.owner="+labels[0], "--label", "lockstorm.host="+labels[1], "--label", "lockstorm.machine="+labels[2], "debian:bookworm-slim", "true")
+		docker(t, "create", "--name", "lockstorm-test-"+name, "--label", "lockstorm.run=test-"+name, "--label", "lockstorm.owner="+
+			labels[0], "--label", "lockstorm.host="+labels[1], "--label", "lockstorm.machine="+labels[2], "debian:bookworm-slim", "true")
 		t.Cleanup(func() { exec.Command("docker", "rm", "-f", "lockstorm-test-"+name).Run() }) //nolint:errcheck // it may be gone
 	}
-	docker(t, "network", "create", "--internal", "--label", "lockstorm.run=test-dead", "--label", "lockstorm.owner="+dead, "--label", "lockstorm.host="+boot+" "+pids, "lockstorm-test-net")
+	docker(t, "network", "create", "--internal", "--label", "lockstorm.run=test-dead", "--label", "lockstorm.owner="+dead, "--label",
+		"lockstorm.host="+boot+" "+pids, "lockstorm-test-net")
 	t.Cleanup(func() { exec.Command("docker", "network", "rm", "lockstorm-test-net").Run() }) //nolint:errcheck // it may be gone
 	_, out := lockstorm(t, "doctor")
-	for _, want := range []string{"run test-dead was killed and left lockstorm-test-dead, lockstorm-test-net behind", "run test-booted was killed", "run test-other was started on another machine", "run test-foreign was started on another machine"} {
+	for _, want := range []string{
+		"run test-dead was killed and left lockstorm-test-dead, lockstorm-test-net behind",
+		"run test-booted was killed", "run test-other was started on another machine", "run test-foreign was started on another " +
+			"machine",
+	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("doctor does not say %q:\n%s", want, out)
 		}

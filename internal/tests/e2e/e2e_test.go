@@ -52,8 +52,8 @@ const (
 	heavy  = 4 // of what makes several runs at once
 )
 
-// turn waits until a run may begin: a first try has one share of the host (three of a slow one), a second one a half, and later ones are alone.
-// What a crowd makes late would be late again in the same crowd.
+// turn waits until a run may begin: a first try has one share of the host (three of a slow one), a second one a half, and later
+// ones are alone. What a crowd makes late would be late again in the same crowd.
 func turn(t *testing.T, try int) (done func()) {
 	t.Helper()
 	share := int64(1)
@@ -144,7 +144,10 @@ func hostHidIt(c suite.Case, code int, r *checker.Results) bool {
 		switch {
 		case check.Verdict == checker.Fail && c.Expect.Verdicts[name] != checker.Fail:
 			return false
-		case check.Verdict == checker.Unknown && slices.Contains([]checker.Code{checker.CodeContradiction, checker.CodePanicked, checker.CodeUnsound}, check.Code):
+		case check.Verdict == checker.Unknown && slices.Contains([]checker.Code{
+			checker.CodeContradiction, checker.CodePanicked,
+			checker.CodeUnsound,
+		}, check.Code):
 			return false
 		}
 	}
@@ -154,12 +157,14 @@ func hostHidIt(c suite.Case, code int, r *checker.Results) bool {
 // verifies wants every proof of a run to hold; what only a search through the record shows is left to the judge.
 func verifies(t *testing.T, dir string) {
 	t.Helper()
-	if code, out := lockstorm(t, "verify", dir); code != harness.ExitPass && (code != harness.ExitUnknown || !strings.Contains(out, "cannot be proved by a few events")) {
+	if code, out := lockstorm(t, "verify", dir); code != harness.ExitPass &&
+		(code != harness.ExitUnknown || !strings.Contains(out, "cannot be proved by a few events")) {
 		t.Errorf("its proofs do not hold: exit %d\n%s", code, out)
 	}
 }
 
-// lockstorm is a command of the real binary. One that makes a run has a share of the host, one that makes several at once has a third of it.
+// lockstorm is a command of the real binary. One that makes a run has a share of the host, one that makes several at once has a
+// third of it.
 func lockstorm(t *testing.T, args ...string) (int, string) {
 	t.Helper()
 	switch args[0] {

@@ -38,12 +38,15 @@ func found(t *testing.T, dir string) (all []*search.Violation) {
 	return all
 }
 
-// A release by GET, compare and DEL deletes what another client got in between: the search finds it without being told where to look, and its
-// trial shows it again. A search that is killed goes on from its corpus.
+// A release by GET, compare and DEL deletes what another client got in between: the search finds it without being told where to
+// look, and its trial shows it again. A search that is killed goes on from its corpus.
 func TestExplore(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "search")
-	args := []string{"explore", "--backend", "redis-get-del", "--only", "client-pause,client-stall,partition-client", "--fail-on", "defect", "--until", "ownership:defect", "--shrink", "0", "--jobs", "3", "--out", dir}
+	args := []string{
+		"explore", "--backend", "redis-get-del", "--only", "client-pause,client-stall,partition-client", "--fail-on",
+		"defect", "--until", "ownership:defect", "--shrink", "0", "--jobs", "3", "--out", dir,
+	}
 	code, out := lockstorm(t, append(args, "--for", "90s")...)
 	all := found(t, dir)
 	i := slices.IndexFunc(all, func(v *search.Violation) bool { return v.Check == checker.Ownership && v.Class == checker.Defect })
@@ -52,11 +55,13 @@ func TestExplore(t *testing.T) {
 	}
 	t.Logf("found after %v, in run %d", all[i].After.Round(time.Second), all[i].Nth)
 	// Whether somebody else gets the lock during the pause is not in the plan: one of three replays shows it.
-	if code, said := lockstorm(t, "replay", filepath.Join(dir, all[i].Dir), "--times", "3", "--out", filepath.Join(t.TempDir(), "again")); code != harness.ExitViolation && code != harness.ExitUnknown {
+	if code, said := lockstorm(t, "replay", filepath.Join(dir, all[i].Dir), "--times", "3", "--out",
+		filepath.Join(t.TempDir(), "again")); code != harness.ExitViolation && code != harness.ExitUnknown {
 		t.Errorf("replay: exit %d\n%s", code, said)
 	}
 	code, said := lockstorm(t, append(args, "--for", "5s")...)
-	if again := found(t, dir); code != harness.ExitViolation || len(again) < len(all) || !strings.Contains(said, all[i].Message[:20]) {
+	if again := found(t, dir); code != harness.ExitViolation || len(again) < len(all) ||
+		!strings.Contains(said, all[i].Message[:20]) {
 		t.Errorf("continued: exit %d\n%s", code, said)
 	}
 	nothingLeft(t, dir)
@@ -93,8 +98,8 @@ func wantedRows(t *testing.T) (rows []wanted) {
 	return rows
 }
 
-// How long the guided search and the random one take to find the published failures, given backend and topology: EXPLORE_FOR (3m) each,
-// EXPLORE_SEEDS (3) seeds. What was measured is kept in EXPLORE_TABLE, so that a series that was stopped goes on.
+// How long the guided search and the random one take to find the published failures, given backend and topology: EXPLORE_FOR (3m)
+// each, EXPLORE_SEEDS (3) seeds. What was measured is kept in EXPLORE_TABLE, so that a series that was stopped goes on.
 func TestSeriesExplore(t *testing.T) {
 	length, err := time.ParseDuration(cmp.Or(os.Getenv("EXPLORE_FOR"), "3m"))
 	if err != nil {
@@ -138,7 +143,10 @@ func searchFor(t *testing.T, row wanted, mode string, seed int, length time.Dura
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "search")
 	bare, _ := catalog.Split(row.cfg.Backend)
-	args := []string{"explore", "--backend", cmp.Or(row.cfg.Backend, bare), "--for", length.String(), "--seed", strconv.Itoa(seed), "--until", row.is[0], "--shrink", "0", "--keep", "1", "--out", dir}
+	args := []string{
+		"explore", "--backend", cmp.Or(row.cfg.Backend, bare), "--for", length.String(), "--seed", strconv.Itoa(seed),
+		"--until", row.is[0], "--shrink", "0", "--keep", "1", "--out", dir,
+	}
 	if row.cfg.Topology != "" {
 		args = append(args, "--topology", row.cfg.Topology)
 	}

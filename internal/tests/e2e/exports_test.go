@@ -35,11 +35,14 @@ var exportedLines = []string{
 	"--backend redis-lua --nemesis server-restart --ttl 3s --topology redis-single --time 8s",
 	"--backend redis-lua --nemesis client-pause --workload two-locks --locks 2 --time 5s",
 	"--backend redis-fenced --nemesis client-kill --time 5s",
-	"--backend redis-fenced --nemesis server-restart:at=random --workload counter:hold=0.01ttl,think=1ttl --clients 2 --topology redis-single --time 5s", // tokens begin anew, mostly while the lock is free
+	// tokens begin anew, mostly while the lock is free
+	"--backend redis-fenced --nemesis server-restart:at=random --workload counter:hold=0.01ttl,think=1ttl --clients 2 --topology " +
+		"redis-single --time 5s",
 	"--backend redis-watchdog --nemesis client-stall --locks 3 --time 5s",
 	"--backend redlock --nemesis server-restart --workload job --time 5s",
 	"--backend zk-sequential:token=sequence --nemesis client-kill --time 5s", // the first token is 0
-	"--backend zk-sequential:lost-on=expiry --nemesis partition-client:at=acquired,for=3ttl,every=5ttl --workload counter:hold=3ttl --clients 3 --time 6s",
+	"--backend zk-sequential:lost-on=expiry --nemesis partition-client:at=acquired,for=3ttl,every=5ttl --workload " +
+		"counter:hold=3ttl --clients 3 --time 6s",
 	"--backend zk-exclusive-norecheck --nemesis none --workload mutex --time 3s",
 	"--backend zk-seed001 --nemesis none --workload reentrant --time 3s",
 	"--backend etcd-mutex --nemesis session-expire --time 5s",
@@ -104,7 +107,8 @@ func tell(t *testing.T, all []exported) {
 			continue // left out by -run, or failed
 		}
 		made++
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\n", e.results.Backend, strings.Join(e.results.Nemesis, " "), e.results.Workload, e.results.Seed,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\n", e.results.Backend, strings.Join(e.results.Nemesis, " "),
+			e.results.Workload, e.results.Seed,
 			e.own, e.imported, e.tokens, e.fenced, strings.Join(e.rest(), ", "))
 		compared[fmt.Sprintf("one holder: %s, mutex: %s", e.own, e.imported)]++
 		if e.tokens != "" {
@@ -139,14 +143,16 @@ func (e *exported) run(t *testing.T, c suite.Case) {
 	words := exportOf(t, dir)
 	e.own, e.imported = verdictOf(overlaps == 0), judgedAs(t, words)
 	if e.own != e.imported {
-		t.Errorf("lockstorm run %s: one holder at a time: %s (%d times two); lockstorm %s: %s", c.Run.Line(), e.own, overlaps, strings.Join(words, " "), e.imported)
+		t.Errorf("lockstorm run %s: one holder at a time: %s (%d times two); lockstorm %s: %s", c.Run.Line(), e.own, overlaps,
+			strings.Join(words, " "), e.imported)
 	}
 	model, tokens := slices.Index(words, "mutex"), r.Checks[checker.FencingTokens]
 	if model >= 0 && tokens.Verdict != checker.Skipped {
 		words[model] = "fenced-mutex"
 		e.tokens, e.fenced = verdictOf(overlaps == 0 && !outOfOrder(t, dir, tokens.Findings)), judgedAs(t, words)
 		if e.tokens != e.fenced && (e.tokens == models.Failed || r.Discipline == history.Obey) {
-			t.Errorf("lockstorm run %s: one holder at a time, and tokens grow: %s; lockstorm %s: %s", c.Run.Line(), e.tokens, strings.Join(words, " "), e.fenced)
+			t.Errorf("lockstorm run %s: one holder at a time, and tokens grow: %s; lockstorm %s: %s", c.Run.Line(), e.tokens,
+				strings.Join(words, " "), e.fenced)
 		}
 	}
 	e.results = r
@@ -234,7 +240,10 @@ func judgedAs(t *testing.T, words []string) models.Verdict {
 	if err := json.Unmarshal([]byte(out), &answer); err != nil || answer.Verdict == "" {
 		t.Fatalf("lockstorm %s: exit code %d: %v\n%s", strings.Join(words, " "), code, err, out)
 	}
-	codes := map[models.Verdict]int{models.Pass: harness.ExitPass, models.Failed: harness.ExitViolation, models.Unknown: harness.ExitUnknown}
+	codes := map[models.Verdict]int{
+		models.Pass: harness.ExitPass, models.Failed: harness.ExitViolation,
+		models.Unknown: harness.ExitUnknown,
+	}
 	if code != codes[answer.Verdict] {
 		t.Errorf("lockstorm %s: verdict %s, exit code %d", strings.Join(words, " "), answer.Verdict, code)
 	}

@@ -80,7 +80,8 @@ func TestExternalServerIsLost(t *testing.T) {
 	defer turn(t, 0)()
 	port, cli := theirRedis(t)
 	dir := filepath.Join(t.TempDir(), "run")
-	cmd := exec.Command(binary, "run", "--backend", "redis-lua", "--nemesis", "none", "--time", "6s", "--provider", "external", "--servers", "redis-1=127.0.0.1:"+port, "--out", dir)
+	cmd := exec.Command(binary, "run", "--backend", "redis-lua", "--nemesis", "none", "--time", "6s", "--provider", "external",
+		"--servers", "redis-1=127.0.0.1:"+port, "--out", dir)
 	cmd.Env = append(os.Environ(), "LOCKSTORM_PASSWORD="+password)
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -170,7 +171,10 @@ func externally(t *testing.T, servers string, env []string) {
 		{"none", "--time 3s", "pass", env, 0},
 		{"pause", "--nemesis client-pause --time 5s --clients 3", "inherent findings", env, 1},
 		{"partition", "--nemesis partition-client --time 5s --clients 3", "partition-client: ", env, 0},
-		{"mixed", "--nemesis client-kill --nemesis flush --time 5s", "flush was skipped: lockstorm does not control existing servers", env, 0},
+		{
+			"mixed", "--nemesis client-kill --nemesis flush --time 5s", "flush was skipped: lockstorm does not control existing servers",
+			env, 0,
+		},
 		{"only theirs", "--nemesis server-kill", "lockstorm does not control existing servers", env, 3},
 		{"no password", "--time 3s", "NOAUTH", nil, 4},
 		{"wrong password", "--time 3s", "WRONGPASS", []string{"LOCKSTORM_PASSWORD=x"}, 4},

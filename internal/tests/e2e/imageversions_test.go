@@ -44,8 +44,10 @@ func TestSeriesImageVersions(t *testing.T) {
 	}
 	for _, fault := range []string{"client-pause", "leader-kill", "quorum-loss"} { // of an ensemble none is published
 		all = append(all, suite.Case{
-			Name: "etcd-" + fault, Text: "etcd-mutex on a cluster of three servers under " + fault + ": no update is lost, because the create revision of the lock's key is the fencing token",
-			Run: suite.MustLine("--backend etcd-mutex --topology etcd-three --fencing on --nemesis " + fault + " --time 12s"), Expect: suite.Expectation{Exit: []int{0}},
+			Name: "etcd-" + fault, Text: "etcd-mutex on a cluster of three servers under " + fault + ": no update is lost, because the " +
+				"create revision of the lock's key is the fencing token",
+			Run:    suite.MustLine("--backend etcd-mutex --topology etcd-three --fencing on --nemesis " + fault + " --time 12s"),
+			Expect: suite.Expectation{Exit: []int{0}},
 		})
 	}
 	cells := make([][]tried, len(all))
@@ -62,7 +64,8 @@ func TestSeriesImageVersions(t *testing.T) {
 					t.Parallel()
 					var version string
 					cells[i][j], version = tryImage(t, c, image, topologyOf(t, cat, c).Nodes[0].Binary, seeds)
-					if version != "" && i == slices.IndexFunc(all, func(o suite.Case) bool { return topologyOf(t, cat, o).Nodes[0].Image == name }) {
+					if version != "" && i == slices.IndexFunc(all,
+						func(o suite.Case) bool { return topologyOf(t, cat, o).Nodes[0].Image == name }) {
 						versions[j] = version
 					}
 				})
@@ -129,7 +132,8 @@ func writeVersions(t *testing.T, all []suite.Case, versions []string, cells [][]
 	if err != nil {
 		t.Fatal(err)
 	}
-	table.About["date"], table.About["seeds"], table.About["machine"] = today(), fmt.Sprintf("1 to %d", seeds), cpus()+", three runs at once"
+	table.About["date"], table.About["seeds"], table.About["machine"] = today(), fmt.Sprintf("1 to %d", seeds), cpus()+
+		", three runs at once"
 	table.Rows = nil
 	for i, c := range all {
 		for j, cell := range cells[i] {
@@ -138,7 +142,8 @@ func writeVersions(t *testing.T, all []suite.Case, versions []string, cells [][]
 			}
 			server := cleanVersion(versions[j])
 			table.Rows = append(table.Rows, measured.Row{
-				"case": c.Name + "/" + server, "shows": c.Text, "server": server, "as_expected_runs": strconv.Itoa(cell.asIt), "runs": strconv.Itoa(cell.runs),
+				"case": c.Name + "/" + server, "shows": c.Text, "server": server, "as_expected_runs": strconv.Itoa(cell.asIt),
+				"runs":             strconv.Itoa(cell.runs),
 				"first_difference": cell.why, "command": c.Run.Line(),
 			})
 		}

@@ -90,7 +90,10 @@ type killedRun struct {
 // newKilled has folders of its own for temporary files and, if it is the first, for the cache.
 func newKilled(t *testing.T, first bool, store string) *killedRun {
 	base := t.TempDir()
-	k := &killedRun{T: t, base: base, tmp: filepath.Join(base, "tmp"), cache: filepath.Join(base, "cache"), out: filepath.Join(base, "run")}
+	k := &killedRun{
+		T: t, base: base, tmp: filepath.Join(base, "tmp"), cache: filepath.Join(base, "cache"),
+		out: filepath.Join(base, "run"),
+	}
 	if !first {
 		k.cache = filepath.Join(filepath.Dir(binary), "cache-"+store) // emptied with the binary
 	}

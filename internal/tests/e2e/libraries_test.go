@@ -69,7 +69,8 @@ func measure(t *testing.T, s tables.Series) {
 	}
 	t.Run("cases", func(t *testing.T) {
 		for _, c := range s.Cases {
-			if !only.MatchString(c.Name) || !fault.MatchString(c.Run.Nemesis[0]) || os.Getenv("LIB_RESUME") != "" && !slices.Contains(missing, c.Name) {
+			if !only.MatchString(c.Name) || !fault.MatchString(c.Run.Nemesis[0]) || os.Getenv("LIB_RESUME") != "" &&
+				!slices.Contains(missing, c.Name) {
 				continue
 			}
 			one := &cell{words: map[string]int{}, rules: map[string]int{}, left: seeds}
@@ -124,7 +125,8 @@ func versions(r *checker.Results) string {
 		if what == "java" && strings.Contains(r.Versions[what], "zookeeper") {
 			name = "zookeeper" // the program that runs it
 		}
-		if what != "adapter" && what != "library" && what != "go" && what != "lockstorm" && !strings.Contains(r.Versions["library"], name) {
+		if what != "adapter" && what != "library" && what != "go" && what != "lockstorm" &&
+			!strings.Contains(r.Versions["library"], name) {
 			parts = append(parts, name+" "+number.FindString(r.Versions[what]))
 		}
 	}
@@ -135,7 +137,10 @@ var number = regexp.MustCompile(`[0-9][0-9A-Za-z.+~-]*`)
 
 // row are the columns of what was measured.
 func (c *cell) row() measured.Row {
-	r := measured.Row{"told_late_max_ms": ms(c.late), "acquire_p99_max_ms": ms(c.acquire), "versions": c.versions, "measured_on": today(), "orphan_runs": strconv.Itoa(c.rules["orphan"])}
+	r := measured.Row{
+		"told_late_max_ms": ms(c.late), "acquire_p99_max_ms": ms(c.acquire), "versions": c.versions,
+		"measured_on": today(), "orphan_runs": strconv.Itoa(c.rules["orphan"]),
+	}
 	runs := 0
 	for _, w := range []string{"safe", "inherent", "blocks", "defect", "unknown"} {
 		r[w+"_runs"] = strconv.Itoa(c.words[w])

@@ -17,7 +17,8 @@ import (
 func TestRedlockWithoutAMajority(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
-	if code, out := lockstorm(t, strings.Fields("run --backend redlock --nemesis server-kill:nodes=3,every=10s --time 5s --seed 5 --out "+dir)...); code != 0 {
+	if code, out := lockstorm(t, strings.Fields("run --backend redlock --nemesis server-kill:nodes=3,every=10s --time 5s --seed "+
+		"5 --out "+dir)...); code != 0 {
 		t.Fatalf("exit %d\n%s", code, out)
 	}
 	rec := record(t, dir)
@@ -48,7 +49,10 @@ func TestRedlockWithoutAMajority(t *testing.T) {
 // the key that it never had; the record has the kill before the promotion.
 func TestFailoverIsExplained(t *testing.T) {
 	t.Parallel()
-	wants := []string{"redis-1 died of SIGKILL", "redis-1 is killed.", "was promoted", " is first seen as master", "the key ", " was never on redis-"}
+	wants := []string{
+		"redis-1 died of SIGKILL", "redis-1 is killed.", "was promoted", " is first seen as master", "the key ",
+		" was never on redis-",
+	}
 	for try := range 3 { // on a busy host something else may be worse, and be told first, or nobody asks for the lost lock in time
 		dir := filepath.Join(t.TempDir(), "run")
 		done := turn(t, try)
@@ -70,7 +74,8 @@ func TestFailoverIsExplained(t *testing.T) {
 func TestSplitBrain(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
-	code, out := lockstorm(t, strings.Fields("run --backend redis-sentinel --nemesis leader-isolate --time 10s --seed 4 --out "+dir)...)
+	code, out := lockstorm(t, strings.Fields("run --backend redis-sentinel --nemesis leader-isolate --time 10s --seed 4 --out "+
+		dir)...)
 	if code != 1 || !strings.Contains(out, "both redis-1 and redis-") {
 		t.Fatalf("exit %d, or only one master is named\n%s", code, out)
 	}
@@ -133,13 +138,15 @@ func TestWhatCannotWorkSaysWhy(t *testing.T) {
 		"--backend redis-sentinel --nemesis slow-server:share=1":              "run for at least 1 ms",
 		"--backend redis-sentinel --nemesis leader-isolate:for=9s --time 10s": "is too long for a run of",
 	} {
-		code, out := lockstorm(t, append(append([]string{"run"}, strings.Fields(args)...), "--out", filepath.Join(t.TempDir(), "run"))...)
+		code, out := lockstorm(t, append(append([]string{"run"}, strings.Fields(args)...), "--out",
+			filepath.Join(t.TempDir(), "run"))...)
 		if code != harness.ExitUsage || !strings.Contains(out, want) {
 			t.Errorf("%s: exit %d, want %d and %q:\n%s", args, code, harness.ExitUsage, want, out)
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	if _, out := lockstorm(t, strings.Fields("run --backend redis-lua --nemesis chaos --time 3s --seed 1 --out "+dir)...); !strings.Contains(out, "no automatic fail-over") {
+	if _, out := lockstorm(t, strings.Fields("run --backend redis-lua --nemesis chaos --time 3s --seed 1 --out "+
+		dir)...); !strings.Contains(out, "no automatic fail-over") {
 		t.Errorf("chaos does not say what it leaves out:\n%s", out)
 	}
 }

@@ -18,7 +18,8 @@ func TestShrink(t *testing.T) {
 	var text string
 	for range 3 { // on a busy host a violation may not show nearly every time
 		first, out := filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "shrunk")
-		args := "run --backend redis-lua --nemesis client-pause:at=before-write --nemesis packet-delay --ttl 500ms --clients 4 --time 3s --seed 2 --out " + first
+		args := "run --backend redis-lua --nemesis client-pause:at=before-write --nemesis packet-delay --ttl 500ms --clients 4 " +
+			"--time 3s --seed 2 --out " + first
 		code, said := lockstorm(t, strings.Fields(args)...)
 		if code != harness.ExitViolation {
 			text = said
@@ -38,7 +39,8 @@ func TestShrink(t *testing.T) {
 		if r := results(t, filepath.Join(out, "shrunk")); r == nil || !s.Target.Shows(r) {
 			t.Errorf("the run that stays does not show %s", s.Target)
 		}
-		if code, said := lockstorm(t, "replay", filepath.Join(out, "shrunk"), "--out", filepath.Join(t.TempDir(), "again")); code > harness.ExitUnknown {
+		if code, said := lockstorm(t, "replay", filepath.Join(out, "shrunk"), "--out",
+			filepath.Join(t.TempDir(), "again")); code > harness.ExitUnknown {
 			t.Errorf("exit %d\n%s", code, said)
 		}
 		nothingLeft(t, filepath.Join(out, "shrunk"))

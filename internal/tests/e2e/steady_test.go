@@ -47,7 +47,8 @@ func TestSeriesSteady(t *testing.T) {
 		} else if err := os.RemoveAll(filepath.Dir(out)); err != nil {
 			t.Error(err)
 		}
-		fmt.Printf("run %d, loaded %v: exit %d, %s, %v, %.1f at once\n", n, busy == 1, r.ExitCode, r.Verdict, r.Wall.Round(time.Second), r.Parallel())
+		fmt.Printf("run %d, loaded %v: exit %d, %s, %v, %.1f at once\n", n, busy == 1, r.ExitCode, r.Verdict, r.Wall.Round(time.Second),
+			r.Parallel())
 		switch {
 		case open > 0 && busy == 0:
 			t.Errorf("run %d: %d cells are inconclusive, with nothing beside it", n, open)
@@ -58,7 +59,8 @@ func TestSeriesSteady(t *testing.T) {
 	if inconclusive*25 > max(loaded, 25) {
 		t.Errorf("%d of %d loaded runs have an inconclusive cell", inconclusive, loaded)
 	}
-	fmt.Printf("%d runs; slowest %v, loaded %v; %d of %d loaded ones inconclusive\n", runs, slowest[0].Round(time.Second), slowest[1].Round(time.Second), inconclusive, loaded)
+	fmt.Printf("%d runs; slowest %v, loaded %v; %d of %d loaded ones inconclusive\n", runs, slowest[0].Round(time.Second),
+		slowest[1].Round(time.Second), inconclusive, loaded)
 }
 
 func steadyRun(t *testing.T, busy bool) (r *gate.Results, out string) {

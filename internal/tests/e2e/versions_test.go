@@ -76,7 +76,8 @@ func casesOf(lib string) (all []suite.Case) {
 	cat := harness.New(stores.All()...)
 	for _, c := range cases.Libraries() {
 		spec, _, err := backends.Choose(cat.Backends, c.Run.Backend)
-		if module, _, _ := strings.Cut(spec.Library, " "); err == nil && lib != "" && module == lib && c.Run.Discipline == history.Told {
+		if module, _, _ := strings.Cut(spec.Library, " "); err == nil && lib != "" && module == lib &&
+			c.Run.Discipline == history.Told {
 			all = append(all, c)
 		}
 	}
@@ -174,7 +175,8 @@ func ending(t *testing.T, bin string, c suite.Case) (words []string) {
 	dir := filepath.Join(t.TempDir(), "run")
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, bin, slices.Concat([]string{"run"}, c.Run.Args(), []string{"--out", dir})...).CombinedOutput()
+	out, err := exec.CommandContext(ctx, bin, slices.Concat([]string{"run"}, c.Run.Args(),
+		[]string{"--out", dir})...).CombinedOutput()
 	r := results(t, dir)
 	if r == nil {
 		t.Errorf("%s: %v\n%s", c.Name, err, out)

@@ -115,7 +115,8 @@ func (b *Bench) Keeps(write func(addr string) error, there func(addr string) (bo
 	}
 	b.kill(s)()
 	if ok, err := there(s.Addr()); err != nil || !ok {
-		b.Errorf("after the restart, the value that was written before the kill is missing or cannot be read (found: %v, error: %v)", ok, err)
+		b.Errorf("after the restart, the value that was written before the kill is missing or cannot be read (found: %v, error: %v)",
+			ok, err)
 	}
 }
 
@@ -234,7 +235,8 @@ func (b *Bench) Elections() {
 		begun := time.Now()
 		heal := fault.hurt(old)
 		heir := b.Leader(old)
-		b.Logf("fault %q on %s: %s became the leader after %v", fault.name, old.Name(), heir.Name(), time.Since(begun).Round(time.Millisecond))
+		b.Logf("fault %q on %s: %s became the leader after %v", fault.name, old.Name(), heir.Name(),
+			time.Since(begun).Round(time.Millisecond))
 		b.NothingBeside("in " + fault.name)
 		heal()
 		b.Whole()

@@ -75,11 +75,14 @@ func TestCompareFindsWrongAnswers(t *testing.T) {
 	}
 	listed := oracle.Want{Check: checker.MutualExclusion, Rules: []string{"overlap"}, Grants: []string{"c1-1", "c2-1"}, Must: true}
 	for want, w := range map[string]oracle.Want{
-		"figure once jobs_twice":        {Check: checker.Once, Figure: "jobs_twice", Value: 2},
-		"figure once periods":           {Check: checker.Once, Figure: "periods", Value: 2},
-		"answer coverage unknown":       {Check: checker.Coverage, Verdicts: []string{"pass"}},
-		"miss mutual-exclusion overlap": {Check: checker.MutualExclusion, Rules: []string{"overlap"}, Grants: []string{"c1-1", "c3-1"}, Must: true},
-		"":                              {Check: checker.Once, Figure: "jobs_twice", Value: 1},
+		"figure once jobs_twice":  {Check: checker.Once, Figure: "jobs_twice", Value: 2},
+		"figure once periods":     {Check: checker.Once, Figure: "periods", Value: 2},
+		"answer coverage unknown": {Check: checker.Coverage, Verdicts: []string{"pass"}},
+		"miss mutual-exclusion overlap": {
+			Check: checker.MutualExclusion, Rules: []string{"overlap"}, Grants: []string{"c1-1", "c3-1"},
+			Must: true,
+		},
+		"": {Check: checker.Once, Figure: "jobs_twice", Value: 1},
 	} {
 		d := Compare([]oracle.Want{listed, w}, r)
 		if want == "" && len(d) > 0 || want != "" && (len(d) != 1 || d[0].Kind() != want) {

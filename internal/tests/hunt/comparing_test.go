@@ -69,7 +69,8 @@ func Compare(wants []oracle.Want, r *checker.Results) []Disagreement {
 
 // doubtless are the reasons for having no answer that a sound and short record cannot give.
 var doubtless = map[checker.Code]bool{
-	checker.CodePanicked: true, checker.CodeTimeout: true, checker.CodeContradiction: true, checker.CodeNoEnd: true, checker.CodeNoFinal: true,
+	checker.CodePanicked: true, checker.CodeTimeout: true, checker.CodeContradiction: true, checker.CodeNoEnd: true,
+	checker.CodeNoFinal: true,
 }
 
 func missed(w oracle.Want) Disagreement {
@@ -77,7 +78,10 @@ func missed(w oracle.Want) Disagreement {
 	if len(w.Rules) > 0 {
 		rule = w.Rules[0]
 	}
-	return Disagreement{Sign: Sign{Sort: Miss, Check: w.Check, Rule: rule, Grants: w.Grants, Keep: w.Needs}, Text: fmt.Sprintf("finding %s of grants %s was not found", rule, strings.Join(w.Grants, ", "))}
+	return Disagreement{
+		Sign: Sign{Sort: Miss, Check: w.Check, Rule: rule, Grants: w.Grants, Keep: w.Needs},
+		Text: fmt.Sprintf("finding %s of grants %s was not found", rule, strings.Join(w.Grants, ", ")),
+	}
 }
 
 // compareRecord compares what is said of the record itself. Where that is not believed there
@@ -101,9 +105,16 @@ func compareAnswer(w oracle.Want, c checker.Result) []Disagreement {
 	case c.Verdict == checker.Skipped || c.Code == checker.CodeUnsound:
 		return nil
 	case w.Figure != "" && (!has || w.Value < got || w.Value-w.Hidden > max(got, c.Figures[w.Most])):
-		return []Disagreement{{Sign: Sign{Sort: Figure, Check: w.Check, Rule: w.Figure}, Text: fmt.Sprintf("figure %s of check %s is %d, but the true value is %d", w.Figure, w.Check, got, w.Value)}}
+		return []Disagreement{{
+			Sign: Sign{Sort: Figure, Check: w.Check, Rule: w.Figure},
+			Text: fmt.Sprintf("figure %s of check %s is %d, but the true value is %d", w.Figure, w.Check, got, w.Value),
+		}}
 	case w.Figure == "" && !slices.Contains(w.Verdicts, string(c.Verdict)):
-		return []Disagreement{{Sign: Sign{Sort: Answer, Check: w.Check, Rule: string(c.Verdict)}, Text: fmt.Sprintf("check %s has the verdict %s (%s), but the right verdict is %s", w.Check, c.Verdict, c.Reason, strings.Join(w.Verdicts, " or "))}}
+		return []Disagreement{{
+			Sign: Sign{Sort: Answer, Check: w.Check, Rule: string(c.Verdict)},
+			Text: fmt.Sprintf("check %s has the verdict %s (%s), but the right verdict is %s", w.Check, c.Verdict, c.Reason,
+				strings.Join(w.Verdicts, " or ")),
+		}}
 	}
 	return nil
 }
@@ -139,7 +150,8 @@ func matches(check string, f checker.Finding, w oracle.Want) bool {
 		return w.True(f.Grants, f.From, f.To)
 	}
 	if w.Any {
-		return len(w.Grants) == 0 || len(f.Grants) == 0 || slices.ContainsFunc(f.Grants, func(g string) bool { return slices.Contains(w.Grants, g) })
+		return len(w.Grants) == 0 || len(f.Grants) == 0 ||
+			slices.ContainsFunc(f.Grants, func(g string) bool { return slices.Contains(w.Grants, g) })
 	}
 	a, b := slices.Sorted(slices.Values(f.Grants)), slices.Sorted(slices.Values(w.Grants))
 	return slices.Equal(slices.Compact(a), slices.Compact(b))
@@ -149,7 +161,10 @@ func matches(check string, f checker.Finding, w oracle.Want) bool {
 func compareDetails(check string, f checker.Finding, w oracle.Want) []Disagreement {
 	var out []Disagreement
 	if len(w.Class) > 0 && !slices.Contains(w.Class, string(f.Class)) {
-		out = append(out, Disagreement{Sign: signOf(Class, check, f), Detail: fmt.Sprintf("%s for %s", f.Class, w.Class[0]), Text: f.Message})
+		out = append(out, Disagreement{
+			Sign: signOf(Class, check, f), Detail: fmt.Sprintf("%s for %s", f.Class, w.Class[0]),
+			Text: f.Message,
+		})
 	}
 	inWay := func(g string) bool { return slices.Contains(w.InWay, g) }
 	if f.Rule == "orphan" && len(w.InWay) > 0 && !slices.ContainsFunc(f.Grants, inWay) {
@@ -162,7 +177,8 @@ func compareDetails(check string, f checker.Finding, w oracle.Want) []Disagreeme
 	}
 	if why := w.Blame.Accepts(string(f.CauseKind), f.Fault, f.Doubtful); why != "" {
 		out = append(out, Disagreement{
-			Sign: signOf(Cause, check, f), Detail: why, Right: w.Blame.Right, Text: fmt.Sprintf("%s\n  cause: %s; right cause: %+v", f.Message, f.Cause, *w.Blame),
+			Sign: signOf(Cause, check, f), Detail: why, Right: w.Blame.Right, Text: fmt.Sprintf("%s\n  cause: %s; right cause: %+v",
+				f.Message, f.Cause, *w.Blame),
 		})
 	}
 	return out

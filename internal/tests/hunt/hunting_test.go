@@ -84,7 +84,10 @@ func (o *Outcome) damage() {
 	o.Must = 1
 	// What is not even a history was noticed, too.
 	if r, err := Judge(h); err == nil && !noticed(p, r) {
-		o.Disagreements = []Disagreement{{Sign: Sign{Sort: Unnoticed, Check: checker.Assumptions, Rule: p.Name}, Text: "the record was damaged, but the judge did not notice it; verdict: " + string(r.Verdict)}}
+		o.Disagreements = []Disagreement{{
+			Sign: Sign{Sort: Unnoticed, Check: checker.Assumptions, Rule: p.Name},
+			Text: "the record was damaged, but the judge did not notice it; verdict: " + string(r.Verdict),
+		}}
 	}
 }
 

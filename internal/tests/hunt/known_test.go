@@ -33,7 +33,8 @@ func ReadKnown(path string) ([]Known, error) {
 		}
 		f := strings.Split(text, "|")
 		if len(f) != 3 {
-			return nil, fmt.Errorf("%s:%d: write the line as KIND | FIXTURE | TEXT: the kind of disagreement, the file that shows it, and an explanation", path, n)
+			return nil, fmt.Errorf("%s:%d: write the line as KIND | FIXTURE | TEXT: the kind of disagreement, the file that shows it, "+
+				"and an explanation", path, n)
 		}
 		out = append(out, Known{strings.TrimSpace(f[0]), strings.TrimSpace(f[1]), strings.TrimSpace(f[2])})
 	}

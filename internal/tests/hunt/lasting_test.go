@@ -91,7 +91,8 @@ func TestLostByLastValue(t *testing.T) {
 			}
 			compared++
 			if upTo := max(lost, r.Stats[names[1]]); upTo < least || lost > most {
-				t.Errorf("seed %d: %d to %d updates of %s are said to be lost, but by its last value %d to %d are", seed+1, lost, upTo, register, least, most)
+				t.Errorf("seed %d: %d to %d updates of %s are said to be lost, but by its last value %d to %d are", seed+1, lost, upTo,
+					register, least, most)
 			}
 			if least > 0 {
 				lossy++

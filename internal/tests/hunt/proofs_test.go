@@ -53,7 +53,8 @@ func provenBy(t *testing.T, seed uint64) (out []proven) {
 	record := proof.New(rec)
 	exclusive := len(r.Checks[checker.MutualExclusion].Findings) == 0
 	if _, err := record.Exclusive(); (err == nil) != exclusive {
-		t.Errorf("seed %d: the judge finds %d overlaps, and a second look at the grants says: %v", seed, len(r.Checks[checker.MutualExclusion].Findings), err)
+		t.Errorf("seed %d: the judge finds %d overlaps, and a second look at the grants says: %v", seed,
+			len(r.Checks[checker.MutualExclusion].Findings), err)
 	}
 	for _, name := range r.Order {
 		findings := r.Checks[name].Findings
@@ -63,17 +64,25 @@ func provenBy(t *testing.T, seed uint64) (out []proven) {
 			}
 			f := &findings[i]
 			claim := f.Claim(name)
-			out = append(out, proven{record, claim, record.Prove(proof.Finding{Claim: claim, Events: f.Events}), fmt.Sprintf("seed %d: %s: %s", seed, name, f.Message)})
+			out = append(out, proven{
+				record, claim, record.Prove(proof.Finding{Claim: claim, Events: f.Events}),
+				fmt.Sprintf("seed %d: %s: %s", seed, name, f.Message),
+			})
 		}
 	}
 	return out
 }
 
-// unproven is why no few events prove a finding whose rule mostly has such a proof: the judge finds the record suspect there, or the
-// lock counts the grants of an owner who may have had one more.
-var unproven = []string{"by the rules of this lock", "could have given these answers", "never believed at the same", "wrote although the store had already answered the release", "is later than the first grant", "do not show that the request for this grant", "the events show a violation of rule lost-lease, but the finding names rule foreign-release"}
+// unproven is why no few events prove a finding whose rule mostly has such a proof: the judge finds the record suspect there, or
+// the lock counts the grants of an owner who may have had one more.
+var unproven = []string{
+	"by the rules of this lock", "could have given these answers", "never believed at the same",
+	"wrote although the store had already answered the release", "is later than the first grant", "do not show that the request " +
+		"for this grant", "the events show a violation of rule lost-lease, but the finding names rule foreign-release",
+}
 
-// once are seeds of findings that once had no proof by few events: of a counted lock whose owner has a release of unknown outcome.
+// once are seeds of findings that once had no proof by few events: of a counted lock whose owner has a release of unknown
+// outcome.
 var once = []uint64{8369, 15129}
 
 func upTo(n uint64) (out []uint64) {
@@ -83,8 +92,8 @@ func upTo(n uint64) (out []uint64) {
 	return out
 }
 
-// Every finding has a proof, which holds, and every proof is refused that was tampered with. HUNT_PROOFS is how many histories are
-// hunted.
+// Every finding has a proof, which holds, and every proof is refused that was tampered with. HUNT_PROOFS is how many histories
+// are hunted.
 func TestProofs(t *testing.T) {
 	seeds := uint64(setting.Random(t, "HUNT_PROOFS", 2000))
 	var overlaps []int
@@ -114,7 +123,8 @@ func TestProofs(t *testing.T) {
 		t.Fatalf("%d findings, of which a few events prove %d, %d overlaps among them", all, few, len(overlaps))
 	}
 	slices.Sort(overlaps)
-	t.Logf("%d findings, %d of them proven by a few events; the proof of an overlap has %d events (median), %d at most", all, few, overlaps[len(overlaps)/2], overlaps[len(overlaps)-1])
+	t.Logf("%d findings, %d of them proven by a few events; the proof of an overlap has %d events (median), %d at most", all, few,
+		overlaps[len(overlaps)/2], overlaps[len(overlaps)-1])
 	if median := overlaps[len(overlaps)/2]; median > 12 {
 		t.Errorf("the proof of an overlap has %d events: 12 at most are meant", median)
 	}
@@ -122,7 +132,8 @@ func TestProofs(t *testing.T) {
 
 const digest = "of this record"
 
-// refuses tampers with the letter of a proof in every way, and wants each to be refused: by its seal, and sealed again by the record.
+// refuses tampers with the letter of a proof in every way, and wants each to be refused: by its seal, and sealed again by the
+// record.
 func refuses(t *testing.T, p proven, other *proof.Letter, r *rand.Rand) *proof.Letter {
 	t.Helper()
 	fresh := func() *proof.Letter {
@@ -214,9 +225,16 @@ func tampering(other *proof.Letter, r *rand.Rand) map[string]tamper {
 		"another lock":     {false, change(func(e *history.Event) bool { has := e.Lock != ""; e.Lock += "x"; return has })},
 		"another client":   {false, change(func(e *history.Event) bool { has := e.Client != ""; e.Client += "x"; return has })},
 		"another grant":    {false, change(func(e *history.Event) bool { has := e.Grant != ""; e.Grant += "x"; return has })},
-		"another outcome":  {false, change(func(e *history.Event) bool { was := e.Type == history.OK; e.Type = history.Info; return was })},
-		"another value":    {false, change(func(e *history.Event) bool { e.Value.New.V++; return e.Value.New.Set })},
-		"another run":      {false, func(l *proof.Letter) bool { l.Events[0].Value = history.ValueOf(history.Run{Schema: 1}); return true }},
+		"another outcome": {false, change(func(e *history.Event) bool {
+			was := e.Type == history.OK
+			e.Type = history.Info
+			return was
+		})},
+		"another value": {false, change(func(e *history.Event) bool { e.Value.New.V++; return e.Value.New.Set })},
+		"another run": {false, func(l *proof.Letter) bool {
+			l.Events[0].Value = history.ValueOf(history.Run{Schema: 1})
+			return true
+		}},
 		"another class": {true, claim(func(c *proof.Claim) {
 			c.Class = map[bool]string{true: "inherent", false: "defect"}[c.Class == "defect"]
 		})},

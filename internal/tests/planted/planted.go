@@ -17,11 +17,12 @@ import (
 // known are faults under which every lock in memory, or with a lease, fails by design: what they show is not the bug.
 var known = []string{"evict", "flush", "delete-key", "session-expire", "clock-jump", "server-restart", "server-kill"}
 
-// Locks are lines of flags, as "--backend sql-lease-row"; in those of Bad a bug was planted, those of Good are what they were made of.
+// Locks are lines of flags, as "--backend sql-lease-row"; in those of Bad a bug was planted, those of Good are what they were
+// made of.
 type Locks struct{ Bad, Good []string }
 
-// Searched searches each lock for PLANTED_FOR (3m), and ends at the first violation that leases do not explain. A bug that is not found fails
-// the test, and so does a lock without one in which something was found.
+// Searched searches each lock for PLANTED_FOR (3m), and ends at the first violation that leases do not explain. A bug that is not
+// found fails the test, and so does a lock without one in which something was found.
 func Searched(t *testing.T, cat *harness.Catalogue, locks Locks) {
 	length, err := time.ParseDuration(cmp.Or(os.Getenv("PLANTED_FOR"), "3m"))
 	if err != nil {
@@ -35,7 +36,8 @@ func Searched(t *testing.T, cat *harness.Catalogue, locks Locks) {
 				t.Fatalf("the planted bug was not found in %d runs", st.Runs)
 			}
 			v := st.Violations[0]
-			t.Logf("the planted bug was found after %v, in run %d: %s (settings of the run: %s)", v.After.Round(time.Second), v.Nth, v, v.Genome)
+			t.Logf("the planted bug was found after %v, in run %d: %s (settings of the run: %s)", v.After.Round(time.Second), v.Nth, v,
+				v.Genome)
 		})
 	}
 	for _, line := range locks.Good {

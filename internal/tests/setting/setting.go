@@ -21,7 +21,8 @@ func Number(t testing.TB, name string, usual int) int {
 	return n
 }
 
-// Race says whether the race detector is there: it doubles what tests of runs ask of the processors, and fewer of them run at once.
+// Race says whether the race detector is there: it doubles what tests of runs ask of the processors, and fewer of them run at
+// once.
 const Race = raced > 1
 
 // Random is Number of random records; the usual number is smaller with the race detector.

@@ -61,7 +61,8 @@ func TestPhrasesThatAreRuledOut(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "testdata" || d.Name() == "bin" || d.Name() == ".git" || d.Name() == "tests" || d.Name() == "lockstorm-runs" || d.Name() == "adr"):
+		case d.IsDir() && (d.Name() == "testdata" || d.Name() == "bin" || d.Name() == ".git" || d.Name() == "tests" ||
+			d.Name() == "lockstorm-runs" || d.Name() == "adr"):
 			return filepath.SkipDir
 		case strings.HasSuffix(path, ".md") && d.Name() != "CHANGELOG.md":
 			text, err := os.ReadFile(path)

@@ -42,22 +42,37 @@ func below(path, folder string) bool {
 // Who may import whom: the direction in which data flows.
 func TestImportDirections(t *testing.T) {
 	for pkg, banned := range map[string][]string{
-		"history":          {"harness", "suite", "lockstormtest", "checker", "reports", "backends", "nemesis", "workloads", "cluster", "cmd", "docs", "internal/suites", "internal/cli"},
-		"internal/proof":   {"harness", "suite", "lockstormtest", "checker", "reports", "backends", "nemesis", "workloads", "cluster", "cmd", "docs"},
+		"history": {
+			"harness", "suite", "lockstormtest", "checker", "reports", "backends", "nemesis", "workloads", "cluster",
+			"cmd", "docs", "internal/suites", "internal/cli",
+		},
+		"internal/proof": {
+			"harness", "suite", "lockstormtest", "checker", "reports", "backends", "nemesis", "workloads", "cluster",
+			"cmd", "docs",
+		},
 		"internal/catalog": {""},
 		"cluster/...":      {"harness", "suite", "lockstormtest", "checker", "reports", "backends", "nemesis", "workloads", "cmd"},
-		"checker":          {"harness", "suite", "lockstormtest", "reports", "backends", "nemesis", "workloads", "cmd", "internal/suites", "internal/cli"},
-		"reports":          {"harness", "suite", "lockstormtest", "backends", "nemesis", "workloads", "cmd"},
-		"backends/...":     {"harness", "suite", "lockstormtest", "checker", "reports", "nemesis", "workloads", "cmd"},
-		"nemesis/...":      {"harness", "suite", "lockstormtest", "checker", "reports", "backends", "workloads", "cmd"},
-		"workloads/...":    {"harness", "suite", "lockstormtest", "checker", "reports", "nemesis", "cmd"},
-		"docs/...":         {"lockstormtest", "cmd"},
-		"harness":          {"suite", "lockstormtest", "cmd", "docs", "internal/suites", "internal/cli", "internal/explore", "internal/campaign"},
-		"suite":            {"lockstormtest", "cmd", "docs", "internal/suites", "internal/cli"},
-		"lockstormtest":    {"cmd", "docs", "internal/suites", "internal/cli"},
+		"checker": {
+			"harness", "suite", "lockstormtest", "reports", "backends", "nemesis", "workloads", "cmd",
+			"internal/suites", "internal/cli",
+		},
+		"reports":       {"harness", "suite", "lockstormtest", "backends", "nemesis", "workloads", "cmd"},
+		"backends/...":  {"harness", "suite", "lockstormtest", "checker", "reports", "nemesis", "workloads", "cmd"},
+		"nemesis/...":   {"harness", "suite", "lockstormtest", "checker", "reports", "backends", "workloads", "cmd"},
+		"workloads/...": {"harness", "suite", "lockstormtest", "checker", "reports", "nemesis", "cmd"},
+		"docs/...":      {"lockstormtest", "cmd"},
+		"harness": {
+			"suite", "lockstormtest", "cmd", "docs", "internal/suites", "internal/cli", "internal/explore",
+			"internal/campaign",
+		},
+		"suite":         {"lockstormtest", "cmd", "docs", "internal/suites", "internal/cli"},
+		"lockstormtest": {"cmd", "docs", "internal/suites", "internal/cli"},
 
 		// Floors within a house: the contract of a suite at the bottom, then what expands, counts and ranks, then what runs.
-		"internal/suites/tally":    {"internal/suites/cases", "internal/suites/plan", "internal/suites/answer", "internal/suites/gate", "harness"},
+		"internal/suites/tally": {
+			"internal/suites/cases", "internal/suites/plan", "internal/suites/answer", "internal/suites/gate",
+			"harness",
+		},
 		"internal/suites/plan":     {"internal/suites/cases", "internal/suites/answer", "internal/suites/gate"},
 		"internal/suites/answer":   {"internal/suites/cases", "internal/suites/gate"},
 		"internal/suites/gate":     {"internal/suites/cases", "internal/cli"},
@@ -149,13 +164,15 @@ func knowsNoStore(t *testing.T, path string) error {
 // The rule sees what breaks it.
 func TestTheWordsOfStores(t *testing.T) {
 	for text, want := range map[string]bool{
-		"miniredis": true, "a Redis server": true, "sentinel-1": true, "an etcd member": true, "zk-1": true, "store-1": false, "supervisor": false,
+		"miniredis": true, "a Redis server": true, "sentinel-1": true, "an etcd member": true, "zk-1": true, "store-1": false,
+		"supervisor": false,
 	} {
 		if stores.MatchString(text) != want {
 			t.Errorf("%q: %v", text, !want)
 		}
 	}
-	if !importsStore.MatchString(`	"github.com/lockstorm/lockstorm/backends/file"`) || importsStore.MatchString(`	"github.com/lockstorm/lockstorm/backends"`) {
+	if !importsStore.MatchString(`	"github.com/lockstorm/lockstorm/backends/file"`) ||
+		importsStore.MatchString(`	"github.com/lockstorm/lockstorm/backends"`) {
 		t.Error("imports of stores are not told from that of their contracts")
 	}
 }

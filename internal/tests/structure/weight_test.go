@@ -32,7 +32,10 @@ func TestWeightOfAnOwnLock(t *testing.T) {
 	if len(all) > maxCompiled {
 		t.Errorf("%d packages are compiled: at most %d", len(all), maxCompiled)
 	}
-	for _, heavy := range []string{"go.etcd.io", "github.com/moby/", "github.com/docker/", "github.com/testcontainers/", "gonum.org", "miniredis", "nats-server"} {
+	for _, heavy := range []string{
+		"go.etcd.io", "github.com/moby/", "github.com/docker/", "github.com/testcontainers/", "gonum.org",
+		"miniredis", "nats-server",
+	} {
 		if i := slices.IndexFunc(all, func(p string) bool { return strings.Contains(p, heavy) }); i >= 0 {
 			t.Errorf("%s is compiled", all[i])
 		}

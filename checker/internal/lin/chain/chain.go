@@ -229,7 +229,10 @@ func (c *Chain) late() (Breach, bool) {
 func joined(before []Section, s Section) []Section {
 	last := before[len(before)-1]
 	if left := last.leaves(last.Base); left != s.Base {
-		before = append(before, Section{Base: left, Value: s.Base, Reads: true, Writes: true, Call: -history.Forever, Ret: history.Forever})
+		before = append(before, Section{
+			Base: left, Value: s.Base, Reads: true, Writes: true, Call: -history.Forever,
+			Ret: history.Forever,
+		})
 	}
 	return append(before, s)
 }

@@ -72,7 +72,8 @@ func Replay(start int64, sections []Section, order []int) error {
 		}
 		s := sections[i]
 		if done[i] = true; s.Ret < latest {
-			return fmt.Errorf("the order of critical sections is wrong: section %d ended before another section began, but is placed after that section", i)
+			return fmt.Errorf("the order of critical sections is wrong: section %d ended before another section began, but is placed "+
+				"after that section", i)
 		}
 		if latest = max(latest, s.Call); s.Reads && s.Base != state {
 			return fmt.Errorf("in the order of critical sections, section %d would read %d, but in the run it read %d", i, state, s.Base)

@@ -90,7 +90,8 @@ func (j Judge) Try(ctx context.Context, m *Mutant) (r Result, err error) {
 		if m != nil && s.Proof != strings.HasPrefix(m.File, proofs+"/") {
 			continue
 		}
-		args := append([]string{"test", "-overlay", overlay, "-vet=off", "-ldflags=-s -w", "-failfast", "-timeout", wall.String()}, s.Args...)
+		args := append([]string{"test", "-overlay", overlay, "-vet=off", "-ldflags=-s -w", "-failfast", "-timeout", wall.String()},
+			s.Args...)
 		text, err := j.run(ctx, args...)
 		if err == nil {
 			continue
@@ -166,7 +167,8 @@ func (j Judge) run(ctx context.Context, args ...string) (string, error) {
 	script := fmt.Sprintf(`ulimit -t %d; ulimit -v %d; exec go "$@"`, coreSeconds, kilobytes)
 	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", script, "go"}, args...)...)
 	cmd.Dir = j.Root
-	cmd.Env = append(os.Environ(), "GOFLAGS=", fmt.Sprintf("GOMAXPROCS=%d", j.Cores), fmt.Sprintf("HUNT_N=%d", j.Histories), "HUNT_SEED=1")
+	cmd.Env = append(os.Environ(), "GOFLAGS=", fmt.Sprintf("GOMAXPROCS=%d", j.Cores), fmt.Sprintf("HUNT_N=%d", j.Histories),
+		"HUNT_SEED=1")
 	text, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return "", ctx.Err()

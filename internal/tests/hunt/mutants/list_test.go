@@ -19,9 +19,15 @@ type Scope struct {
 	Only []string
 }
 
-// Scopes are what judges: the checker with its engine, of the history what is said about holds and leases, and what checks proofs.
+// Scopes are what judges: the checker with its engine, of the history what is said about holds and leases, and what checks
+// proofs.
 func Scopes() []Scope {
-	return []Scope{{Dir: "checker"}, {Dir: "internal/beliefs"}, {Dir: "history", Only: []string{"deadlines.go", "lease.go"}}, {Dir: proofs}}
+	return []Scope{
+		{Dir: "checker"},
+		{Dir: "internal/beliefs"},
+		{Dir: "history", Only: []string{"deadlines.go", "lease.go"}},
+		{Dir: proofs},
+	}
 }
 
 // proofs is the folder of what checks proofs, which is tried by tests of its own.
@@ -38,7 +44,8 @@ func List(ctx context.Context, root string, scopes []Scope) ([]Place, error) {
 		out = append(out, places...)
 	}
 	slices.SortFunc(out, func(a, b Place) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Kind, b.Kind))
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.Kind, b.Kind))
 	})
 	return slices.Compact(out), nil
 }

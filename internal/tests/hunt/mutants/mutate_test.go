@@ -172,7 +172,8 @@ func (f *file) line(n int) string {
 func (f *file) locate(p Place) (*Mutant, error) {
 	table, ok := swaps[p.Kind]
 	if !ok || p.Line < 1 || p.Line > len(f.starts) {
-		return nil, fmt.Errorf("%s:%d:%d: the kind of mutant %q is unknown, or the file has no such line", p.File, p.Line, p.Column, p.Kind)
+		return nil, fmt.Errorf("%s:%d:%d: the kind of mutant %q is unknown, or the file has no such line", p.File, p.Line, p.Column,
+			p.Kind)
 	}
 	m := &Mutant{Place: p, offset: f.starts[p.Line-1] + p.Column - 1}
 	for from := range table {

@@ -46,7 +46,8 @@ func TestJudgeMutants(t *testing.T) {
 		fmt.Printf("%d of them are on lines newer than %s\n", len(all), commit)
 	}
 	want, seed := setting.Number(t, "JUDGE_MUTANTS", 60), setting.Number(t, "JUDGE_SEED", 1)
-	drawn := slices.DeleteFunc(Draw(all, uint64(seed)), func(m Mutant) bool { return !strings.Contains(m.Key(), os.Getenv("JUDGE_ONLY")) })
+	drawn := slices.DeleteFunc(Draw(all, uint64(seed)),
+		func(m Mutant) bool { return !strings.Contains(m.Key(), os.Getenv("JUDGE_ONLY")) })
 	results, voids := tried(t, judge, drawn, want, parallel)
 	if after, err := judge.Stamp(); err != nil || after != before {
 		t.Fatalf("sources were changed meanwhile (%v): what was caught may have been caught by that", err)
@@ -155,7 +156,8 @@ func line(r Result) string {
 	case r.Stage != "":
 		what = fmt.Sprintf("caught by %s: %s", r.Stage, r.By)
 	}
-	return fmt.Sprintf("%s:%d %s, %.0f s: %s\n    - %s\n    + %s", r.Mutant.File, r.Mutant.Line, r.Mutant.Kind, r.Took.Seconds(), what, r.Mutant.Was, r.Mutant.Is)
+	return fmt.Sprintf("%s:%d %s, %.0f s: %s\n    - %s\n    + %s", r.Mutant.File, r.Mutant.Line, r.Mutant.Kind, r.Took.Seconds(),
+		what, r.Mutant.Was, r.Mutant.Is)
 }
 
 // table says how many of which kind there were, and what caught them.

@@ -105,12 +105,13 @@ func (o *oracle) blame(late *sim.Grant, from int64, class string) *Blame {
 // goesOn reports whether a fault went on with what one of some others began, with hardly a gap.
 func (o *oracle) goesOn(f *sim.Fault, others []int) bool {
 	return slices.ContainsFunc(o.truth.Faults, func(p *sim.Fault) bool {
-		return slices.Contains(others, p.ID) && p.Family == history.FamilyClient && p.Invoked < f.Invoked && f.Invoked <= p.Healed+2*o.cfg.Tolerance+o.slack()
+		return slices.Contains(others, p.ID) && p.Family == history.FamilyClient && p.Invoked < f.Invoked &&
+			f.Invoked <= p.Healed+2*o.cfg.Tolerance+o.slack()
 	})
 }
 
-// lastInTime is when the record last shows that a client was in time for the lease that had run out at a moment: by the renewal on which
-// its deadline rests or, of who looks at his lease, by the answer to what it did before that.
+// lastInTime is when the record last shows that a client was in time for the lease that had run out at a moment: by the renewal
+// on which its deadline rests or, of who looks at his lease, by the answer to what it did before that.
 func (o *oracle) lastInTime(g *sim.Grant, at int64) int64 {
 	last, due := g.Sent, g.LeaseAt(at)
 	if due < sim.Forever {
@@ -239,7 +240,8 @@ func (o *oracle) blameOfBreach(a, b *sim.Grant, from int64) *Blame {
 	return out
 }
 
-// mayBreak are the faults by which a service may have broken its word about two grants: what hurt it, or those who took a lock over.
+// mayBreak are the faults by which a service may have broken its word about two grants: what hurt it, or those who took a lock
+// over.
 func (o *oracle) mayBreak(a, b *sim.Grant, from int64) (out []int) {
 	for _, f := range o.truth.Faults {
 		byClient := f.Family == history.FamilyClient
@@ -268,8 +270,8 @@ func (o *oracle) stepped(g *sim.Grant) bool {
 	return at+2*o.slack() > g.Sent && at <= over
 }
 
-// tookOver reports whether a fault may have led to two grants at once where a stale lock is taken over: it held one of the clients up
-// while it asked, or killed somebody before.
+// tookOver reports whether a fault may have led to two grants at once where a stale lock is taken over: it held one of the
+// clients up while it asked, or killed somebody before.
 func (o *oracle) tookOver(f *sim.Fault, a, b *sim.Grant) bool {
 	for _, g := range []*sim.Grant{a, b} {
 		if f.Invoked < g.Known && f.Healed > g.Asked && hurts(f, g.Client) {

@@ -17,7 +17,10 @@ func (o *oracle) liveness() []Want {
 		if !waits {
 			continue
 		}
-		w := Want{Check: liveness, Rules: []string{"starved doubt", "orphan doubt", "no-recovery doubt"}, Grants: o.idsOf(lock), Any: true}
+		w := Want{
+			Check: liveness, Rules: []string{"starved doubt", "orphan doubt", "no-recovery doubt"}, Grants: o.idsOf(lock),
+			Any: true,
+		}
 		if !back {
 			w.Rules = append([]string{"no-recovery", "orphan"}, w.Rules...)
 			if o.cfg.Workload == sim.Cross {

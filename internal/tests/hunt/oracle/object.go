@@ -132,7 +132,10 @@ func (o *oracle) ownership() []Want {
 			w.Blame = o.blame(b.Grant, b.Grant.Back, defect)
 			out = append(out, w)
 		case sim.ReleaseOfNone:
-			out = append(out, Want{Check: ownership, Rules: []string{"release-of-none", "foreign-release"}, Grants: ids(b.Grant), Any: true, Must: b.Grant.Settled == "ok" && !o.mayHaveAnother(b.Grant)})
+			out = append(out, Want{
+				Check: ownership, Rules: []string{"release-of-none", "foreign-release"}, Grants: ids(b.Grant),
+				Any: true, Must: b.Grant.Settled == "ok" && !o.mayHaveAnother(b.Grant),
+			})
 		}
 	}
 	for _, g := range o.truth.Grants {

@@ -53,7 +53,8 @@ const (
 // Wants are all that a judge must or may find in the record of a run.
 func Wants(t *sim.Trace) []Want {
 	o := &oracle{t: t, cfg: &t.Config, truth: t.Truth, pieces: map[string][]Want{}}
-	return slices.Concat(o.overlaps(), o.lostUpdates(), o.lasting(), o.object(), o.ownership(), o.tokens(), o.fence(), o.notices(), o.liveness(),
+	return slices.Concat(o.overlaps(), o.lostUpdates(), o.lasting(), o.object(), o.ownership(), o.tokens(), o.fence(), o.notices(),
+		o.liveness(),
 		o.covered(), o.order(), o.crossed(), o.tries(), o.jobs(), o.stock(), o.wires())
 }
 
@@ -103,7 +104,8 @@ func (o *oracle) broken(lock string) bool {
 
 // breaksObject are the bugs by which the lock itself breaks its word: about a grant, and who it was.
 var breaksObject = []sim.Bug{
-	sim.Hangs, sim.DoubleGrant, sim.EarlyExpiry, sim.ForeignRelease, sim.RevivedLease, sim.LiesNotHeld, sim.FreesAll, sim.ReleaseOfNone, sim.Forgets,
+	sim.Hangs, sim.DoubleGrant, sim.EarlyExpiry, sim.ForeignRelease, sim.RevivedLease, sim.LiesNotHeld, sim.FreesAll,
+	sim.ReleaseOfNone, sim.Forgets,
 }
 
 // touched reports whether the lock broke its word about a grant, or in its favour. What it did to all

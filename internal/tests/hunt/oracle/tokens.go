@@ -35,7 +35,10 @@ func (o *oracle) fence() []Want {
 	var out []Want
 	for _, a := range o.truth.Answers {
 		if a.Kind != sim.Refused {
-			out = append(out, Want{Check: "data-fenced", Rules: []string{a.Kind}, Grants: ids(a.Grant), Any: true, Must: true, Class: []string{noClass}})
+			out = append(out, Want{
+				Check: "data-fenced", Rules: []string{a.Kind}, Grants: ids(a.Grant), Any: true, Must: true,
+				Class: []string{noClass},
+			})
 			continue
 		}
 		if w := o.refused(a); w != nil {
@@ -47,7 +50,10 @@ func (o *oracle) fence() []Want {
 		case sim.DropsWrite:
 			out = append(out, o.dropped(b)...)
 		case sim.LiesAck:
-			out = append(out, Want{Check: "assumptions", Rules: []string{"contradiction"}, Grants: ids(b.Victim), Any: true, Must: o.wasTold(b.Victim)})
+			out = append(out, Want{
+				Check: "assumptions", Rules: []string{"contradiction"}, Grants: ids(b.Victim), Any: true,
+				Must: o.wasTold(b.Victim),
+			})
 			for _, reg := range []string{sim.Plain, sim.Fenced} {
 				out = append(out, Want{Check: "data-" + reg, Any: true, Grants: ids(b.Victim)})
 			}

@@ -42,8 +42,8 @@ func (o *oracle) renewed(g *sim.Grant) int64 {
 	return max(g.Sent, g.LeaseAt(sim.Forever)-o.cfg.TTL+o.cfg.Drift)
 }
 
-// hostOnly reports whether the host held the client of a grant up since its last renewal at a stretch: of many hiccups each may be too
-// short to be on record.
+// hostOnly reports whether the host held the client of a grant up since its last renewal at a stretch: of many hiccups each may
+// be too short to be on record.
 func (o *oracle) hostOnly(g *sim.Grant) bool {
 	for _, h := range o.truth.Held {
 		if h.Client == g.Client && h.Fault == 0 && h.To > o.renewed(g) && h.To-h.From < 3*o.cfg.Tolerance {

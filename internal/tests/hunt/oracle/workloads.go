@@ -35,7 +35,8 @@ func (o *oracle) order() []Want {
 		}
 		if n > 0 {
 			out = append(out, Want{
-				Check: "fairness", Rules: []string{"overtaken"}, Grants: ids(g), Must: len(o.truth.Held) == 0 && len(o.truth.Faults) == 0 && !o.cfg.Feigned,
+				Check: "fairness", Rules: []string{"overtaken"}, Grants: ids(g), Must: len(o.truth.Held) == 0 && len(o.truth.Faults) == 0 &&
+					!o.cfg.Feigned,
 			})
 		}
 	}

@@ -29,9 +29,17 @@ func Services() []Plant {
 	return []Plant{
 		{Name: "double-grant", Bug: sim.DoubleGrant, Prepare: long},
 		{Name: "early-expiry", Bug: sim.EarlyExpiry, Prepare: func(c *sim.Config) { leases(c); long(c); c.Renew = false }},
-		{Name: "early-expiry of a session", Bug: sim.EarlyExpiry, Prepare: func(c *sim.Config) { c.Service = sim.Sessions; c.Overrun = true; long(c) }},
+		{
+			Name: "early-expiry of a session", Bug: sim.EarlyExpiry,
+			Prepare: func(c *sim.Config) { c.Service = sim.Sessions; c.Overrun = true; long(c) },
+		},
 		{Name: "foreign-release", Bug: sim.ForeignRelease, Prepare: func(c *sim.Config) { leases(c); late(c); c.Forgetful = false }},
-		{Name: "revived-lease", Bug: sim.RevivedLease, Prepare: func(c *sim.Config) { leases(c); late(c); c.Renew, c.Discipline = true, history.Trusting }},
+		{Name: "revived-lease", Bug: sim.RevivedLease, Prepare: func(c *sim.Config) {
+			leases(c)
+			late(c)
+			c.Renew, c.Discipline = true,
+				history.Trusting
+		}},
 		{Name: "lies-not-held", Bug: sim.LiesNotHeld},
 		{Name: "release-ignored", Bug: sim.ReleaseIgnored, Prepare: func(c *sim.Config) { c.Service = sim.Nothing }},
 		{Name: "never-freed", Bug: sim.NeverFreed, Prepare: func(c *sim.Config) {
@@ -63,8 +71,14 @@ func Services() []Plant {
 			long(c)
 		}},
 		{Name: "release-of-none", Bug: sim.ReleaseOfNone, Prepare: func(c *sim.Config) { c.Try = 50; long(c) }},
-		{Name: "queue-jump", Bug: sim.QueueJump, Prepare: variant(sim.Queueing, func(c *sim.Config) { c.Stalls, c.Faults, c.Loss, c.Late = 0, nil, 0, 0 })},
-		{Name: "late-signal", Bug: sim.LateSignal, Prepare: variant(sim.Listening, func(c *sim.Config) { c.Overrun, c.Faults = true, append(c.Faults, sim.Cut, sim.Cut, sim.Cut) })},
+		{Name: "queue-jump", Bug: sim.QueueJump, Prepare: variant(sim.Queueing, func(c *sim.Config) {
+			c.Stalls, c.Faults, c.Loss,
+				c.Late = 0, nil, 0, 0
+		})},
+		{Name: "late-signal", Bug: sim.LateSignal, Prepare: variant(sim.Listening, func(c *sim.Config) {
+			c.Overrun, c.Faults = true,
+				append(c.Faults, sim.Cut, sim.Cut, sim.Cut)
+		})},
 		{Name: "late-signal after a pause", Bug: sim.LateSignal, Prepare: variant(sim.PausedBefore, nil)},
 		{Name: "double-grant before the clock moved", Bug: sim.DoubleGrant, Prepare: variant(sim.Stepped, long)},
 		{Name: "takes-over", Bug: sim.TakesOver, Prepare: func(c *sim.Config) {
@@ -81,7 +95,11 @@ func Services() []Plant {
 		{Name: "double-grant without a log", Bug: sim.DoubleGrant, Prepare: variant(sim.WithoutLog, long)},
 		{Name: "double-grant of a connection", Bug: sim.DoubleGrant, Prepare: variant(sim.Connected, long)},
 		{Name: "drops-write without a log", Bug: sim.DropsWrite, Prepare: variant(sim.WithoutLog, nil)},
-		{Name: "forgets", Bug: sim.Forgets, Prepare: func(c *sim.Config) { c.Faults = []string{sim.Restart, sim.Restart}; c.Nth = 0; long(c) }},
+		{Name: "forgets", Bug: sim.Forgets, Prepare: func(c *sim.Config) {
+			c.Faults = []string{sim.Restart, sim.Restart}
+			c.Nth = 0
+			long(c)
+		}},
 	}
 }
 

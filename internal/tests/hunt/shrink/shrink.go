@@ -52,7 +52,8 @@ var units = []unit{
 		return ""
 	},
 	func(_ map[int]int, i int, e *history.Event) string {
-		if e.Process.IsOp() || e.Party == history.PartyRegister || e.F == history.FRun || e.F == history.FEnd || e.F == history.FFault || e.F == history.FHeal {
+		if e.Process.IsOp() || e.Party == history.PartyRegister || e.F == history.FRun || e.F == history.FEnd ||
+			e.F == history.FFault || e.F == history.FHeal {
 			return ""
 		}
 		return fmt.Sprint(i)

@@ -70,7 +70,8 @@ func Draw(seed uint64) Config {
 	odds := func(one int) bool { return r.IntN(one) == 0 }
 	c := Config{
 		Seed: seed, Service: pick(Services...), Model: pick(Models...), Clients: 2 + r.IntN(5)/2, Locks: 1 + r.IntN(4)/3,
-		Discipline: pick(history.Obey, history.Obey, history.Trusting), Fencing: pick(history.FencingBoth, history.FencingBoth, history.FencingOn, history.FencingOff),
+		Discipline: pick(history.Obey, history.Obey, history.Trusting), Fencing: pick(history.FencingBoth, history.FencingBoth,
+			history.FencingOn, history.FencingOff),
 		TTL: 100 * ms, Tolerance: 2 * ms, Work: (60 + r.Int64N(200)) * ms, Try: 10 * r.IntN(4), Nth: r.IntN(4),
 		Slack: odds(2), Renew: odds(2), Overrun: odds(4), Forgetful: odds(6), Reused: odds(4),
 	}

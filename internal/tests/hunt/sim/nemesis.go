@@ -54,7 +54,10 @@ func (w *world) plan() {
 	if w.cfg.Steps {
 		for i := range int64(2) { // each is small enough to be believed
 			w.at(w.cfg.Work/2+i*ms, func() {
-				w.log(history.PartyController, history.Event{F: history.FClock, Type: history.Info, Value: history.ValueOf(history.ClockStep{Step: w.cfg.Tolerance * 3 / 4})})
+				w.log(history.PartyController, history.Event{
+					F: history.FClock, Type: history.Info,
+					Value: history.ValueOf(history.ClockStep{Step: w.cfg.Tolerance * 3 / 4}),
+				})
 			})
 		}
 	}
@@ -85,7 +88,8 @@ func (w *world) hiccup() {
 	})
 }
 
-// graze injects a fault that has next to nothing to do with a hiccup that it touches: at its beginning, in it, or just before its end.
+// graze injects a fault that has next to nothing to do with a hiccup that it touches: at its beginning, in it, or just before its
+// end.
 func (w *world) graze(c *client, length int64) {
 	w.after([]int64{0, w.upTo(length), max(0, length-2*ms)}[w.rnd.IntN(3)], func() {
 		if c.dead {
@@ -108,7 +112,8 @@ func (w *world) graze(c *client, length int64) {
 func (w *world) feign() {
 	const least = 8
 	for _, c := range w.clients {
-		log := slices.DeleteFunc(slices.Clone(w.logs[c.name]), func(e history.Event) bool { return e.F == history.FStall }) // no act of its own
+		// no act of its own
+		log := slices.DeleteFunc(slices.Clone(w.logs[c.name]), func(e history.Event) bool { return e.F == history.FStall })
 		if c.dead || c.ended || len(log) <= least {
 			continue
 		}
@@ -165,7 +170,10 @@ func (w *world) inject(name string) {
 // ask records the invocation of a fault on a client, or on the server: nil.
 func (w *world) ask(name string, c *client, length int64) (*Fault, history.Fault) {
 	w.faults++
-	f := &Fault{ID: w.faults, Name: name, Family: families[name], Invoked: w.now, To: Forever, Healed: Forever, Delays: name == Delay}
+	f := &Fault{
+		ID: w.faults, Name: name, Family: families[name], Invoked: w.now, To: Forever, Healed: Forever,
+		Delays: name == Delay,
+	}
 	value := history.Fault{
 		ID: f.ID, Fault: name, Request: slices.Index(w.cfg.Requests(), name), Family: f.Family, For: length, Delays: f.Delays,
 	}
@@ -299,7 +307,10 @@ func (w *world) armed(c *client, h *holding, then func()) {
 		then()
 		return
 	}
-	point := history.Event{F: history.FPoint, Type: history.Invoke, Client: c.name, Lock: h.g.Lock, Grant: h.g.ID, Value: history.ValueOf("before-write")}
+	point := history.Event{
+		F: history.FPoint, Type: history.Invoke, Client: c.name, Lock: h.g.Lock, Grant: h.g.ID,
+		Value: history.ValueOf("before-write"),
+	}
 	w.log(c.name, point)
 	w.pauseAt(c, h)
 	c.after(false, 700*us, func() {
@@ -312,7 +323,10 @@ func (w *world) armed(c *client, h *holding, then func()) {
 // pauseAt pauses the client that stands at the point.
 func (w *world) pauseAt(c *client, h *holding) {
 	w.faults++
-	f := &Fault{ID: w.faults, Name: Pause, Family: history.FamilyClient, Invoked: w.now, To: Forever, Healed: Forever, Clients: []string{c.name}}
+	f := &Fault{
+		ID: w.faults, Name: Pause, Family: history.FamilyClient, Invoked: w.now, To: Forever, Healed: Forever,
+		Clients: []string{c.name},
+	}
 	length := w.cfg.TTL/4 + w.upTo(w.cfg.TTL*3/2)
 	v := history.Fault{
 		ID: f.ID, Fault: Pause, Request: slices.Index(w.cfg.Requests(), Pause), Family: f.Family, Clients: f.Clients,

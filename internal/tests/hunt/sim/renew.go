@@ -45,7 +45,10 @@ func (c *client) watch(h *holding) {
 
 func (c *client) renew(h *holding, process *int64, again func()) {
 	w, g := c.w, h.g
-	e := history.Event{Process: history.Process{N: *process}, F: history.FRenew, Client: c.name, Lock: g.Lock, Grant: g.ID, Lease: g.Lease}
+	e := history.Event{
+		Process: history.Process{N: *process}, F: history.FRenew, Client: c.name, Lock: g.Lock, Grant: g.ID,
+		Lease: g.Lease,
+	}
 	e.Type = history.Invoke
 	w.log(c.name, e)
 	h.renewing = true

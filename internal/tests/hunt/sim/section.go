@@ -170,8 +170,10 @@ func (c *client) lose(h *holding, why string) {
 func (c *client) newGrant(lock, mode string, within *holding) *Grant {
 	c.grants++
 	g := &Grant{
-		ID: fmt.Sprintf("%s-%d", c.name, c.grants), Client: c.name, Lock: lock, Mode: mode, Asked: c.w.now, Sent: Never, Applied: Never, Refused: Never,
-		Ended: Forever, Known: Never, Over: Never, Released: Never, Back: Never, Lost: Never, Denied: Never, Lapsed: Never, Killed: Never, Moved: Never,
+		ID: fmt.Sprintf("%s-%d", c.name, c.grants), Client: c.name, Lock: lock, Mode: mode, Asked: c.w.now, Sent: Never, Applied: Never,
+		Refused: Never,
+		Ended:   Forever, Known: Never, Over: Never, Released: Never, Back: Never, Lost: Never, Denied: Never, Lapsed: Never,
+		Killed: Never, Moved: Never,
 		LastUse: Never, Used: map[string][]*Use{},
 	}
 	g.Owner = g.ID

@@ -34,9 +34,11 @@ func TestRunsAreWorthJudging(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"acquire ok ", "acquire info timeout", "try-acquire fail busy", "acquire fail not-sent", "renew ok ", "renew fail not-held", "renew info timeout",
+		"acquire ok ", "acquire info timeout", "try-acquire fail busy", "acquire fail not-sent", "renew ok ", "renew fail not-held",
+		"renew info timeout",
 		"release ok ", "release fail not-held", "release info timeout", "read ok ", "write fail stale-token", "write info timeout",
-		"lost info ", "lease info ", "stall info ", "kill info ", "fault ok ", "heal ok ", "point ok ", "work ok ", "write fail conflict", history.FEnd + " info ",
+		"lost info ", "lease info ", "stall info ", "kill info ", "fault ok ", "heal ok ", "point ok ", "work ok ",
+		"write fail conflict", history.FEnd + " info ",
 	} {
 		if seen[want] == 0 {
 			t.Errorf("no history has %q", want)
@@ -51,7 +53,8 @@ func TestVariantsAreDrawn(t *testing.T) {
 	for seed := range uint64(3000) {
 		c := DrawVaried(seed)
 		for what, is := range map[string]bool{
-			c.Service + " " + c.Model: true, "told": c.Discipline == history.Told, "no log": c.Unlogged, "own fence": c.OwnFence, "own fence of a lock": c.OwnFence && c.Service != Optimistic,
+			c.Service + " " + c.Model: true, "told": c.Discipline == history.Told, "no log": c.Unlogged, "own fence": c.OwnFence,
+			"own fence of a lock":    c.OwnFence && c.Service != Optimistic,
 			"workload " + c.Workload: true, "queue": c.Fair, "counted": c.Wires, "feigned": c.Feigned,
 		} {
 			if is {
@@ -59,7 +62,8 @@ func TestVariantsAreDrawn(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"told", "no log", "own fence", "own fence of a lock", "queue", "counted", "feigned", Optimistic + " " + history.ModelNone}
+	want := []string{"told", "no log", "own fence", "own fence of a lock", "queue", "counted", "feigned", Optimistic + " " +
+		history.ModelNone}
 	for _, s := range append(slices.Clone(Services), Connections) {
 		for _, m := range Models {
 			want = append(want, s+" "+m)

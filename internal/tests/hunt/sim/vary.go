@@ -23,7 +23,8 @@ const (
 
 // Variants are what a config may be beside a lock with a counter.
 var Variants = []func(*Config, *rand.Rand){
-	Connected, ConnectedElsewhere, Listening, Grazed, PausedBefore, PausedTwice, Stepped, WithoutLog, Conditional, Trying, Working, Selling, Crossing, Queueing,
+	Connected, ConnectedElsewhere, Listening, Grazed, PausedBefore, PausedTwice, Stepped, WithoutLog, Conditional, Trying, Working,
+	Selling, Crossing, Queueing,
 }
 
 // DrawVaried makes a config of a seed: one of [Draw], or two times of three a variant of it.

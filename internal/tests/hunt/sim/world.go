@@ -34,7 +34,10 @@ type world struct {
 func Run(cfg Config) *Trace {
 	w := &world{
 		cfg: cfg, rnd: rand.New(rand.NewPCG(cfg.Seed, 11)), logs: map[string][]history.Event{},
-		truth: &Truth{Stuck: map[string][]string{}, Blockers: map[string][]*Grant{}, Jobs: map[int64][]*Grant{}, Last: map[[2]string]*Write{}}, quiet: cfg.Work, jobs: map[int64]bool{},
+		truth: &Truth{
+			Stuck: map[string][]string{}, Blockers: map[string][]*Grant{}, Jobs: map[int64][]*Grant{},
+			Last: map[[2]string]*Write{},
+		}, quiet: cfg.Work, jobs: map[int64]bool{},
 	}
 	w.svc = &service{w: w, locks: map[string]*lock{}, sessions: map[string]*session{}, gone: map[string]bool{}}
 	w.reg = &register{w: w, cells: map[[2]string]*cell{}}
