@@ -168,12 +168,14 @@ func (in Causes) heldParts(l Lateness, f *history.Injection, whole history.Inter
 		return append(out, whole)
 	}
 	waits := in.WaitsOf(l.Grant.Client)
-	first := sort.Search(len(waits), func(i int) bool { return waits[i].From >= whole.From })
+	first := sort.Search(len(waits), func(i int) bool { return waits[i].From >= f.Span().From })
 	for _, w := range waits[first:] {
 		if w.From >= whole.To {
 			break
 		}
-		out = append(out, w.Overlap(whole))
+		if part := w.Overlap(whole); !part.Empty() {
+			out = append(out, part)
+		}
 	}
 	return out
 }

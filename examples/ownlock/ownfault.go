@@ -26,8 +26,7 @@ const (
 // Faults describes the fault for the catalogue.
 func Faults() []nemesis.Spec {
 	return []nemesis.Spec{{
-		Name: StaleFile, Doc: "replaces the lock's file by another file for a while, as when a file system is unmounted and " +
-			"mounted again",
+		Name: StaleFile, Doc: "replaces the lock's file for a while, as a file system that is mounted anew",
 		Proven: "The name of the lock's file now leads to a different file (a different inode).",
 		End:    "lockstorm puts the old file back, and checks that the name leads to the old file again.",
 		Family: history.FamilyStore,
