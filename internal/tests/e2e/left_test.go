@@ -5,6 +5,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 // file, as their working directory or in their arguments.
 func processesOf(dir string) []string {
 	var found []string
+	named := regexp.MustCompile(regexp.QuoteMeta(dir) + `(/|\x00|\n|$)`) // /runs/2 is not /runs/24
 	procs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
 	for _, p := range procs {
 		if filepath.Base(p) == "self" {
@@ -30,7 +32,7 @@ func processesOf(dir string) []string {
 				links = append(links, target)
 			}
 		}
-		if strings.Contains(strings.Join(links, "\n"), dir) {
+		if named.MatchString(strings.Join(links, "\n")) {
 			found = append(found, p+" "+strings.ReplaceAll(string(cmdline), "\x00", " "))
 		}
 	}
