@@ -29,16 +29,29 @@ func pairs(lengths []int) string {
 	return b.String()
 }
 
-// Of more overlaps than can be listed the longest are, wherever they stand; all are counted.
+// Of more overlaps than can be listed the longest are, wherever they stand; all are counted. Some short renewals are listed
+// beside them.
 func TestTheLongestOverlapsAreListed(t *testing.T) {
 	lengths := make([]int, checker.MaxFindings+30)
 	for i := range lengths {
 		lengths[i] = 2
 	}
 	lengths[3], lengths[len(lengths)-1] = 40, 50
-	r := checker.Judge(checkertest.InputOf(t, pairs(lengths)), checks.Default()).Checks[checker.MutualExclusion]
-	if len(r.Findings) != checker.MaxFindings || r.Figures["violations"] != int64(len(lengths)) ||
-		r.Figures["overlap_max_ns"] != 50e6 {
+	var short strings.Builder
+	for i := range 11 {
+		at := 100*len(lengths) + 10*i
+		fmt.Fprintf(&short, "%dms 1 c1 invoke acquire lock=M grant=m%d\n", at, i)
+		fmt.Fprintf(&short, "%dms 1 c1 ok acquire lock=M grant=m%d lease=m%d sent=%dms ttl=1s deadline=%dms\n", at+1, i, i, at, at+1000)
+		fmt.Fprintf(&short, "%dms 3 c1 invoke renew grant=m%d lease=m%d\n", at+2, i, i)
+		fmt.Fprintf(&short, "%dms 3 c1 ok renew grant=m%d lease=m%d sent=%dms ttl=500ms deadline=%dms\n", at+3, i, i, at+2, at+502)
+		fmt.Fprintf(&short, "%dms 1 c1 invoke release lock=M grant=m%d\n%dms 1 c1 ok release lock=M grant=m%d\n", at+4, i, at+5, i)
+	}
+	text := strings.Replace(pairs(lengths), "end\n", short.String()+"end\n", 1)
+	r := checker.Judge(checkertest.InputOf(t, text), checks.Default()).Checks[checker.MutualExclusion]
+	if !strings.HasPrefix(r.Reason, fmt.Sprint(len(lengths)+11, " findings in total")) {
+		t.Error(r.Reason)
+	}
+	if len(r.Findings) != checker.MaxFindings || r.Figures["violations"] != int64(len(lengths)) || r.Figures["overlap_max_ns"] != 50e6 {
 		t.Errorf("%d findings, figures %v", len(r.Findings), r.Figures)
 	}
 	listed := map[int64]int{}

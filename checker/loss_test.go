@@ -43,3 +43,12 @@ func TestLossOf(t *testing.T) {
 		}
 	}
 }
+
+// Of two equal losses the first one is told.
+func TestLossOfTheFirst(t *testing.T) {
+	two := []Finding{{Lost: 1, Grants: []string{"a", "b"}}, {Lost: 1, Grants: []string{"b", "a"}}}
+	r := &Results{Checks: map[string]Result{DataPlain: {Findings: two}}}
+	if got := r.LossOf(&Finding{Grants: []string{"a", "b"}}); got != &two[0] {
+		t.Errorf("%+v is told", got)
+	}
+}

@@ -44,9 +44,8 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 	})
 	held := in.HeldUp(span, in.Stands()[client], stalls)
 	all := in.HeldUp(span, in.Stands()[client], stalls, in.stops(client, l.Begun)) // with faults that are not enough
-	if l.Due.Set && held > 0 && (held >= behind || (all >= behind && 2*held >= all)) {
-		return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("an unplanned host stall delayed %s for %s", client,
-			checker.Millis(held))}
+	if l.Due.Set && held > 0 && all >= behind && 2*held >= all { // faults alone are less than behind, or one of them was found
+		return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("an unplanned host stall delayed %s for %s", client, checker.Millis(held))}
 	}
 	indirect := func(f *history.Injection) bool { return f.Hurts(client) && !f.Late(client) }
 	if f := in.faultOn(l.Grant, l.Until, l.Begun, indirect); f != nil {
@@ -72,7 +71,7 @@ func (in Causes) InTime(g *history.Grant, at int64) int64 {
 	if rn := g.RenewedBy(at); rn != nil {
 		last = max(last, rn.Start())
 	}
-	if !due.Set || in.Run.Discipline == history.Trusting {
+	if in.Run.Discipline == history.Trusting {
 		return last
 	}
 	for _, u := range g.Uses {

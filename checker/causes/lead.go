@@ -25,7 +25,7 @@ func (in Causes) Lead(f *checker.Finding, first, second *history.Grant) string {
 		return ""
 	case kind != checker.CauseNone || !known:
 		return ""
-	case first.From() > second.Sent() && second.From() > first.Sent():
+	case first.From() > second.Sent():
 		return fmt.Sprintf("%s and %s asked for the lock at the same time, and both got it", first.Client, second.Client)
 	}
 	for _, g := range []*history.Grant{first, second} {

@@ -43,7 +43,7 @@ func (in *Facts) findLosses() map[[2]string]Loss {
 			}
 			for _, v := range victims {
 				pair := [2]string{writer, v.Grant}
-				if l := s.Loss(); v.Grant != writer && l.Compare(out[pair]) < 0 {
+				if l := s.Loss(); l.Compare(out[pair]) < 0 {
 					out[pair] = l
 				}
 			}

@@ -53,9 +53,9 @@ func (in *Facts) NestedWaits() []NestedWait {
 	return out
 }
 
-// upgrades reports whether a reader that has the lock waits to be its writer.
+// upgrades reports whether a reader that has a lock waits to be its writer: both are of one lock.
 func upgrades(has, wants *history.Grant) bool {
-	return has.Lock == wants.Lock && has.Mode == history.ModeShared && wants.Mode != history.ModeShared
+	return has.Mode == history.ModeShared && wants.Mode != history.ModeShared
 }
 
 // Says tells of a wait that is still going on, or is over.

@@ -88,7 +88,7 @@ func (r *replay) run(events []*history.Event) {
 			section.built = r.tree.read(e, r.value)
 			section.reads = len(r.tree.writes)
 			if section.begun >= 0 {
-				r.split(e, section, len(r.tree.writes))
+				r.split(e, section)
 			} else {
 				section.begun = len(r.tree.writes)
 			}
@@ -118,27 +118,25 @@ func (r *replay) write(e *history.Event) {
 	section.seen = len(r.tree.writes)
 	if len(overwritten) > 0 {
 		r.show(Shown{What: ShowsLoss, Event: e, Others: overwritten})
-	} else if section.begun >= 0 && section.begun < section.reads {
-		r.split(e, section, section.reads)
 	}
 	r.value = e.Value.New.V
 	r.tree.write(e, section)
 }
 
-// split finds writes of others between the first read of a section and a later one, before which there were so many: nothing was
-// lost, but the section was not one step.
-func (r *replay) split(e *history.Event, section *section, to int) {
+// split finds writes of others between the first read of a section and a later one: nothing was lost, but the section was not one
+// step.
+func (r *replay) split(e *history.Event, section *section) {
 	if section.told {
 		return
 	}
 	var others []*history.Event
-	for _, w := range r.tree.writes[min(max(section.begun, section.whole), to):to] {
+	for _, w := range r.tree.writes[max(section.begun, section.whole):] {
 		if w.Grant != e.Grant {
 			others = append(others, w.Event)
 		}
 	}
 	if len(others) == 0 {
-		section.whole = max(to, section.whole)
+		section.whole = len(r.tree.writes)
 		return
 	}
 	section.told = true

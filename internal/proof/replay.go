@@ -167,20 +167,17 @@ func (p *player) plays(e *history.Event) {
 	}
 	if sec.wrote = n; len(unseen) > 0 {
 		p.shows(lostUpdate, e, unseen...)
-	} else if sec.began >= 0 && sec.began < sec.read {
-		p.cuts(sec, e)
 	}
 	p.writes, p.value = append(p.writes, e), e.Value.New.V
 }
 
 // cuts looks for writes of others between the first read of a section and the last one.
 func (p *player) cuts(sec *section, e *history.Event) {
-	between := p.writes[min(max(sec.began, sec.whole), sec.read):sec.read]
-	others := slices.DeleteFunc(slices.Clone(between), func(w *history.Event) bool { return w.Grant == e.Grant })
+	others := slices.DeleteFunc(slices.Clone(p.writes[max(sec.began, sec.whole):]), func(w *history.Event) bool { return w.Grant == e.Grant })
 	switch {
 	case sec.cut:
 	case len(others) == 0:
-		sec.whole = max(sec.whole, sec.read)
+		sec.whole = len(p.writes)
 	default:
 		sec.cut = true
 		p.shows(split, e, others...)

@@ -13,7 +13,7 @@ import (
 func (in question) unlogged(register string, updates facts.Updates, findings []checker.Finding) checker.Result {
 	answer, why := in.linearizableData(register)
 	switch {
-	case slices.ContainsFunc(findings, func(f checker.Finding) bool { return f.Lost > 0 || f.Overwritten > 0 }):
+	case slices.ContainsFunc(findings, func(f checker.Finding) bool { return f.Overwritten > 0 }):
 	case answer == checker.Pass:
 		updates.Lost, updates.Most = 0, 0 // whatever became of the unknown writes
 	case answer == checker.Fail:
