@@ -54,9 +54,13 @@ func TestTheLongestOverlapsAreListed(t *testing.T) {
 	if len(r.Findings) != checker.MaxFindings || r.Figures["violations"] != int64(len(lengths)) || r.Figures["overlap_max_ns"] != 50e6 {
 		t.Errorf("%d findings, figures %v", len(r.Findings), r.Figures)
 	}
-	listed := map[int64]int{}
+	listed, rules := map[int64]int{}, map[string]int{}
 	for _, f := range r.Findings {
 		listed[f.To-f.From]++
+		rules[f.Rule]++
+	}
+	if rules["short-renewal"] != 10 {
+		t.Errorf("findings that are listed, by their rules: %v", rules)
 	}
 	if listed[40e6] != 1 || listed[50e6] != 1 {
 		t.Errorf("overlaps that are listed, by their lengths: %v", listed)
