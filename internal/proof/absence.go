@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -34,10 +35,7 @@ func (s *scene) mutualWait(c Claim) (story []string, err error) {
 
 // earlier reports whether the first of two requests is to be named first.
 func (s *scene) earlier(x, y history.Interval, a, b *history.Grant) bool {
-	if x.From != y.From {
-		return x.From < y.From
-	}
-	return slices.Index(s.Grants, a) < slices.Index(s.Grants, b)
+	return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(slices.Index(s.Grants, a), slices.Index(s.Grants, b))) < 0
 }
 
 // nestedWait is a wait for one lock under another one.
@@ -59,9 +57,6 @@ func (s *scene) nested(g *history.Grant) (out []nestedWait) {
 		wait.To = kill
 	}
 	for _, h := range s.Grants {
-		if h == g {
-			break
-		}
 		upgrade := h.Mode == history.ModeShared && g.Mode != history.ModeShared // a reader waits to be the writer
 		if h.Client != g.Client || (h.Lock == g.Lock && !upgrade) || !h.Granted() || s.belief(h).Empty() {
 			continue
@@ -141,7 +136,7 @@ func (s *scene) longest(wait history.Interval, still []history.Interval, busy bo
 		still = slices.Concat(still, s.busy())
 	}
 	end := int64(0)
-	slices.SortFunc(still, func(a, b history.Interval) int { return int(min(1, max(-1, a.From-b.From))) })
+	slices.SortFunc(still, func(a, b history.Interval) int { return cmp.Compare(a.From, b.From) })
 	from := int64(0)
 	for _, i := range still {
 		if i.From > end {
@@ -227,7 +222,7 @@ func (s *scene) releaseOfUnknown(c Claim) (story []string, err error) {
 		return nil, fmt.Errorf("no release of grant %s was carried out at the time of the finding", g.ID)
 	}
 	rel := g.Releases[i]
-	if !s.inForce(h, rel) || !s.denied(h, rel) || s.serverHurt(h, rel) {
+	if !s.inForce(h, rel) || s.serverHurt(h, rel) {
 		return nil, fmt.Errorf("the record does not show that the release took the lock of grant %s away", h.ID)
 	}
 	if x := s.between(g, h, rel); x != nil {

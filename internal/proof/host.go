@@ -48,7 +48,7 @@ func (s *scene) faultsOn(kind func(f *history.Injection) bool) (out []history.In
 func (s *scene) standstills(of func(party string) bool) (out []history.Interval) {
 	for _, e := range s.Stalls {
 		var stall history.Stall
-		if !of(e.Party) || e.Value.Into(&stall) != nil || stall.Late <= 0 {
+		if !of(e.Party) || e.Value.Into(&stall) != nil {
 			continue
 		}
 		ours := s.faultsOn(func(f *history.Injection) bool {
@@ -81,13 +81,11 @@ func (s *scene) stalled(client string) (out []history.Interval) {
 		}
 	}
 	slices.Sort(acts)
+	acts = append(acts, history.Forever)
 	for _, stall := range stalls {
-		i, _ := slices.BinarySearch(acts, stall.From+1)
-		for from := stall.From; from < stall.To; i++ {
-			to := stall.To
-			if i < len(acts) {
-				to = min(to, acts[i])
-			}
+		from := stall.From
+		for _, to := range acts {
+			to = min(max(to, stall.From), stall.To)
 			if to-from > s.Run.Tolerance && pieces*(to-from) >= stall.To-stall.From {
 				out = append(out, history.Interval{From: from, To: to})
 			}
@@ -134,11 +132,7 @@ func (s *scene) busy() (out []history.Interval) {
 // heldUp reports whether faults held the client of a grant up for as long as it was late: without them it would have acted
 // before a violation began. What was over before the last thing that it is known to have done in time explains nothing.
 func (s *scene) heldUp(g *history.Grant, begun int64) bool {
-	due := g.DeadlineAt(begun)
 	late := history.Interval{From: s.lastActed(g, begun), To: s.belief(g).To}
-	if stood := covered(late, s.stood(g.Client)); stood > 0 && stood >= max(late.To-due.V-s.Run.Tolerance, s.Run.Tolerance) {
-		return false // we held it up, not a fault
-	}
 	return s.heldBy(g.Client, late, begun, false) || s.heldBy(g.Client, late, begun, true)
 }
 

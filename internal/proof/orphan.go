@@ -23,19 +23,16 @@ func (s *scene) orphaned(c Claim) (story []string, err error) {
 	if len(c.Grants) == 0 || s.ByID[c.Grants[0]] == nil || c.Reason != neverReleased {
 		return nil, wrong
 	}
-	lock := s.ByID[c.Grants[0]].Lock
+	lock, found := s.ByID[c.Grants[0]].Lock, history.Interval{From: c.From, To: c.To}
 	byOK := slices.DeleteFunc(slices.Clone(s.ByLock[lock]), func(g *history.Grant) bool { return !g.Granted() })
 	slices.SortStableFunc(byOK, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
 	keepers := s.keepers(lock, byOK)
 	for _, free := range s.free(lock) {
-		if free.To < c.To || free.From > c.From || free.To-free.From < s.Run.TTL/4 {
+		if free.Overlap(found) != found {
 			continue
 		}
 		asker, who, span := s.askedIn(free, lock, byOK, keepers)
-		if span.From != c.From || span.To != c.To || span.To-span.From < s.Run.TTL/4 {
-			continue
-		}
-		if !slices.Equal(s.suspects(who), c.Grants) {
+		if span != found || span.To-span.From < s.Run.TTL/4 || !slices.Equal(s.suspects(who), c.Grants) {
 			return nil, wrong
 		}
 		return []string{fmt.Sprintf("%s asked for lock %s during the whole time from %s to %s, and no client believed that it held "+

@@ -110,7 +110,7 @@ func (s *scene) signalLate(g *history.Grant) (late int64, promised bool) {
 	}
 	end := s.toldBy(g)
 	d := g.DeadlineAt(end)
-	if !d.Set || end <= d.V || end < g.From() {
+	if !d.Set || end < g.From() {
 		return 0, false
 	}
 	return end - d.V, true

@@ -193,7 +193,7 @@ func (s *scene) victim(granted []*history.Grant, r robbery, gone map[*history.Gr
 			continue
 		}
 		known := h.From() <= r.rel.Start()
-		denied := (known || over(r.rel.End())) && s.denied(h, r.rel) && !s.serverHurt(h, r.rel)
+		denied := (known || over(r.rel.End())) && !s.serverHurt(h, r.rel)
 		if denied && (known || !s.robbedOtherwise(granted, h, r.rel)) {
 			return h
 		}
@@ -236,7 +236,7 @@ func (s *scene) inForce(h *history.Grant, rel *history.Call) bool {
 	return !s.Leased() || rel.End() < h.RunsOut(s.Run.Tolerance)
 }
 
-// serverHurt reports whether a fault of a server explains every answer by which a grant was denied after a release.
+// serverHurt reports whether a fault of a server explains every answer by which a grant was denied after a release, or there is none.
 func (s *scene) serverHurt(h *history.Grant, rel *history.Call) bool {
 	return !slices.ContainsFunc(slices.Concat(h.Releases, h.Renews), func(c *history.Call) bool {
 		if !c.NotHeld() || c.Start() <= rel.Start() || (s.Leased() && c.End() >= h.RunsOut(s.Run.Tolerance)) {
