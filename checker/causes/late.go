@@ -44,7 +44,8 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 	})
 	held := in.HeldUp(span, in.Stands()[client], stalls)
 	all := in.HeldUp(span, in.Stands()[client], stalls, in.stops(client, l.Begun)) // with faults that are not enough
-	if l.Due.Set && held > 0 && all >= behind && 2*held >= all {                   // faults alone are less than behind, or one of them was found
+	// Faults alone are less than that, or one of them was found.
+	if l.Due.Set && held > 0 && all >= behind && 2*held >= all {
 		return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("an unplanned host stall delayed %s for %s", client, checker.Millis(held))}
 	}
 	indirect := func(f *history.Injection) bool { return f.Hurts(client) && !f.Late(client) }
