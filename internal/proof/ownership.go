@@ -236,7 +236,8 @@ func (s *scene) inForce(h *history.Grant, rel *history.Call) bool {
 	return !s.Leased() || rel.End() < h.RunsOut(s.Run.Tolerance)
 }
 
-// serverHurt reports whether a fault of a server explains every answer by which a grant was denied after a release, or there is none.
+// serverHurt reports whether a fault of a server explains every answer by which a grant was denied after a release, or there is
+// none.
 func (s *scene) serverHurt(h *history.Grant, rel *history.Call) bool {
 	return !slices.ContainsFunc(slices.Concat(h.Releases, h.Renews), func(c *history.Call) bool {
 		if !c.NotHeld() || c.Start() <= rel.Start() || (s.Leased() && c.End() >= h.RunsOut(s.Run.Tolerance)) {

@@ -173,7 +173,8 @@ func (p *player) plays(e *history.Event) {
 
 // cuts looks for writes of others between the first read of a section and the last one.
 func (p *player) cuts(sec *section, e *history.Event) {
-	others := slices.DeleteFunc(slices.Clone(p.writes[max(sec.began, sec.whole):]), func(w *history.Event) bool { return w.Grant == e.Grant })
+	between := slices.Clone(p.writes[max(sec.began, sec.whole):])
+	others := slices.DeleteFunc(between, func(w *history.Event) bool { return w.Grant == e.Grant })
 	switch {
 	case sec.cut:
 	case len(others) == 0:
