@@ -51,7 +51,8 @@ func TestTheLongestOverlapsAreListed(t *testing.T) {
 	if !strings.HasPrefix(r.Reason, fmt.Sprint(len(lengths)+11, " findings in total")) {
 		t.Error(r.Reason)
 	}
-	if len(r.Findings) != checker.MaxFindings || r.Figures["violations"] != int64(len(lengths)) || r.Figures["overlap_max_ns"] != 50e6 {
+	if len(r.Findings) != checker.MaxFindings || r.Figures["violations"] != int64(len(lengths)) ||
+		r.Figures["overlap_max_ns"] != 50e6 {
 		t.Errorf("%d findings, figures %v", len(r.Findings), r.Figures)
 	}
 	listed, rules := map[int64]int{}, map[string]int{}

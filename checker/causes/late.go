@@ -46,7 +46,8 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 	all := in.HeldUp(span, in.Stands()[client], stalls, in.stops(client, l.Begun)) // with faults that are not enough
 	// Faults alone are less than that, or one of them was found.
 	if l.Due.Set && held > 0 && all >= behind && 2*held >= all {
-		return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("an unplanned host stall delayed %s for %s", client, checker.Millis(held))}
+		return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("an unplanned host stall delayed %s for %s", client,
+			checker.Millis(held))}
 	}
 	indirect := func(f *history.Injection) bool { return f.Hurts(client) && !f.Late(client) }
 	if f := in.faultOn(l.Grant, l.Until, l.Begun, indirect); f != nil {

@@ -34,7 +34,8 @@ func (in Causes) hostLate(g *history.Grant, late int64) bool {
 	span := history.Interval{From: g.DeadlineAt(end).V - in.Run.TTL, To: end} // from the last confirmed renewal on
 	short := max(2*in.Run.Tolerance, late/10)
 	host := in.HeldUp(span, in.Stands()[g.Client], in.StallsOf(g.Client))
-	return late <= short || (host > 0 && late-in.HeldUp(span, in.Stands()[g.Client], in.StallsOf(g.Client), in.stops(g.Client, end)) <= short)
+	return late <= short || (host > 0 && late-in.HeldUp(span, in.Stands()[g.Client], in.StallsOf(g.Client),
+		in.stops(g.Client, end)) <= short)
 }
 
 // stops are when faults that struck before a moment held a client itself up, in order.
