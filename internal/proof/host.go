@@ -81,11 +81,13 @@ func (s *scene) stalled(client string) (out []history.Interval) {
 		}
 	}
 	slices.Sort(acts)
-	acts = append(acts, history.Forever)
 	for _, stall := range stalls {
-		from := stall.From
-		for _, to := range acts {
-			to = min(max(to, stall.From), stall.To)
+		i, _ := slices.BinarySearch(acts, stall.From+1)
+		for from := stall.From; from < stall.To; i++ {
+			to := stall.To
+			if i < len(acts) {
+				to = min(to, acts[i])
+			}
 			if to-from > s.Run.Tolerance && pieces*(to-from) >= stall.To-stall.From {
 				out = append(out, history.Interval{From: from, To: to})
 			}
