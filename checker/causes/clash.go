@@ -90,7 +90,11 @@ func (in Causes) overlapLate(late *history.Grant, o facts.Overlap) checker.Cause
 		Due: late.DeadlineAt(o.Span.From),
 	})
 	if ns, known := in.SignalLate(late); known && ns > in.Run.Tolerance && !in.heldItself(late, c) && in.hostLate(late, ns) {
-		return checker.Cause{Kind: checker.CauseStall, Text: "unplanned host stalls delayed " + late.Client + " and its library"}
+		stalls := "unplanned host stalls delayed "
+		if ns <= 2*in.Run.Tolerance {
+			stalls = "stalls too short to be recorded may have delayed "
+		}
+		return checker.Cause{Kind: checker.CauseStall, Text: stalls + late.Client + " and its library"}
 	}
 	return c
 }

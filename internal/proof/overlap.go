@@ -98,7 +98,7 @@ func (s *scene) toldLate(g *history.Grant, at int64) bool {
 	case s.whole:
 		return !s.heldUp(g, at) && !s.hostLate(g, late)
 	}
-	return !s.excused(g)
+	return late > 2*s.Run.Tolerance && !s.excused(g) // less may be stalls that are too short to be on record
 }
 
 // signalLate is how long after the end of a lease its client was told, or ended its tenure untold. It counts only where the
