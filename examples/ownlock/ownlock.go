@@ -64,7 +64,7 @@ func spec(name, doc string, release func(fileLock, string) error) backends.Spec 
 		Ends:       history.EndsLease,    // a lease ends no earlier than sent + ttl
 		Tokens:     true,
 		Keys:       func(_, lock string) []string { return []string{leaseFile(lock)} }, // for faults that act on the lock's file
-		Points: []backends.Point{{Name: PointFree, Doc: "the client has seen that the lock is free, but does not own it yet"}},
+		Points:     []backends.Point{{Name: PointFree, Doc: "the client has seen that the lock is free, but does not own it yet"}},
 		Open: func(_ context.Context, env backends.Env) (backends.Locker, error) {
 			return &locker{env: env, release: release}, nil
 		},

@@ -96,8 +96,10 @@ func TestBoundaries(t *testing.T) {
 			"grant=a\n11ms 2 c2 invoke release lock=L grant=b\n", overlap("defect", "no-lease", 5*ms, 10*ms), ""},
 
 		{"told within the tolerance", toldOf, overlap("inherent", "lease-over", 98*ms, 106*ms), ""},
-		{"told as late as the host may be unseen", swap(toldOf, "106ms -", "111ms -"), overlap("inherent", "lease-over", 98*ms, 111*ms),
-			""},
+		{
+			"told as late as the host may be unseen", swap(toldOf, "106ms -", "111ms -"), overlap("inherent", "lease-over", 98*ms, 111*ms),
+			"",
+		},
 		{"told just too late", swap(toldOf, "106ms -", "111001us -"), tooLate(111*ms + 1000), ""},
 		{"told too late", later, tooLate(120 * ms), ""},
 		{

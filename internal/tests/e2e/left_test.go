@@ -16,7 +16,7 @@ import (
 func processesOf(dir string) []string {
 	var found []string
 	named := regexp.MustCompile(regexp.QuoteMeta(dir) + `(/|\x00|\n|$)`) // /runs/2 is not /runs/24
-	procs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
+	procs, _ := filepath.Glob("/proc/[0-9]*")                            // the pattern is right
 	for _, p := range procs {
 		if filepath.Base(p) == "self" {
 			continue
