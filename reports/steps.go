@@ -29,16 +29,23 @@ func steps(f *checker.Finding, r *checker.Results, rec *history.Record) []Step {
 	return slices.CompactFunc(out, func(a, b Step) bool { return a.At == b.At && a.Text == b.Text })
 }
 
-// blame marks the release that freed the lock of another client.
+// blame marks the release that freed the lock of another client. It may have been asked for long before: it is told when it was
+// answered.
 func blame(out []Step, f *checker.Finding, rec *history.Record) {
 	clients := clientsOf(rec, f)
 	if f.Rule != "foreign-release" || len(clients) != 2 {
 		return
 	}
 	for i := range out {
-		if s := &out[i]; s.Kind == StepRelease && s.Party == clients[0] && f.From <= s.At && s.At <= f.To {
-			s.Bad, s.Text = true, strings.TrimSuffix(s.Text, ".")+", although "+clients[1]+" holds "+lockOf(rec, f)+"."
+		s := &out[i]
+		if s.Kind != StepRelease || s.Party != clients[0] || !slices.Contains(f.Events, s.Events[0]) {
+			continue
 		}
+		asked := ""
+		if s.At < f.From {
+			asked, s.At = ", asked for at "+moment(s.At), f.To
+		}
+		s.Bad, s.Text = true, strings.TrimSuffix(s.Text, ".")+asked+", although "+clients[1]+" holds "+lockOf(rec, f)+"."
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // told are the histories whose story is held by a golden file.
-var told = []string{"paused", "safe", "failover", "late-del", "late-del-alone", "told", "revoked"}
+var told = []string{"paused", "safe", "failover", "late-del", "late-del-alone", "told", "revoked", "between"}
 
 func finding(rule string, class checker.Class, from int64, grants ...string) checker.Finding {
 	return checker.Finding{
