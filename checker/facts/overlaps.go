@@ -26,7 +26,7 @@ func (in *Facts) Overlaps(lock string) []Overlap {
 			holds = append(holds, held{g, h})
 		}
 	}
-	slices.SortFunc(holds, func(a, b held) int { return cmp.Compare(a.From, b.From) })
+	slices.SortStableFunc(holds, func(a, b held) int { return cmp.Compare(a.From, b.From) })
 	shares := in.Model.Shares()
 	var out []Overlap
 	var active []held

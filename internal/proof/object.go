@@ -18,6 +18,7 @@ const (
 	renews              // it was held at one moment
 	notHeld             // the store said that it is not held
 	may                 // it may have ended, or not: an expiry, a release of unknown outcome, a death
+	ends                // what may have ended it did, since something later shows it
 )
 
 // operation took effect once between its call and its return, both included.
@@ -78,7 +79,10 @@ func (s *scene) core(c Claim) (story []string, err error) {
 	case span.From != c.From || span.To != c.To:
 		return nil, fmt.Errorf("the record shows the violation from %s to %s, but the finding says from %s to %s",
 			seconds(span.From), seconds(span.To), seconds(c.From), seconds(c.To))
-	case !slices.IsSortedFunc(c.Grants, func(a, b string) int { return cmp.Compare(begins(s.ByID[a]), begins(s.ByID[b])) }):
+	case !slices.IsSortedFunc(c.Grants, func(a, b string) int {
+		x, y := s.ByID[a], s.ByID[b]
+		return cmp.Or(cmp.Compare(begins(x), begins(y)), s.place(x)-s.place(y))
+	}):
 		return nil, errors.New("the finding must name its grants in the order of their requests")
 	}
 	for i := range c.Grants {
@@ -129,6 +133,7 @@ func (t *tale) prepare() error {
 	}
 	for n, g := range t.of {
 		sent, ok := g.Sent(), int64(0)
+		t.span.To = max(t.span.To, returned(g.Acquire))
 		switch {
 		case g.Granted():
 			ok = g.From()
@@ -151,7 +156,6 @@ func (t *tale) prepare() error {
 		}
 		t.ok = append(t.ok, ok)
 		t.add(takes, n, min(sent, ok), ok)
-		t.span.To = max(t.span.To, returned(g.Acquire))
 		t.span.From = max(t.span.From, ok)
 		begins(min(sent, ok), ok)
 		t.after(n, g)
@@ -268,8 +272,13 @@ func (t *tale) doubtOf(g *history.Grant) int64 {
 func (t *tale) rule() string {
 	back := func(k kind) bool {
 		return t.legal(func(op operation) operation {
-			if op.kind == k {
+			switch {
+			case op.kind == k:
 				op.kind, op.ret = may, history.Forever
+			case op.kind == may: // and what ended it for certain still did
+				if by := t.overBy(op); op.call <= by && by < history.Forever {
+					op.kind, op.ret = ends, by
+				}
 			}
 			return op
 		})
@@ -283,6 +292,21 @@ func (t *tale) rule() string {
 		return "revived-lease"
 	}
 	return "double-grant"
+}
+
+// overBy is when it was known that what may have ended a grant had: by its own release or refusal, or since another grant that
+// cannot be held beside it was asked for when this one was known, and given.
+func (t *tale) overBy(end operation) int64 {
+	by := int64(history.Forever)
+	for _, op := range t.ops {
+		if op.grant == end.grant && (op.kind == frees || (op.kind == notHeld && op.call > t.ok[op.grant])) {
+			by = min(by, op.ret)
+		}
+		if op.kind == takes && !t.s.Model.Together(t.of[end.grant], t.of[op.grant]) && op.call > t.ok[end.grant] && op.ret >= end.call {
+			by = min(by, op.ret)
+		}
+	}
+	return by
 }
 
 // revived reports whether a grant was renewed after another one, which came later, was known.

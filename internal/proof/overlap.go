@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -37,7 +38,7 @@ func (s *scene) overlap(c Claim) (history.Interval, error) {
 	first, second := s.belief(a), s.belief(b)
 	both := first.Overlap(second)
 	switch {
-	case first.From > second.From:
+	case cmp.Or(cmp.Compare(first.From, second.From), s.place(a)-s.place(b)) > 0:
 		return both, fmt.Errorf("grant %s is earlier than grant %s: the finding must name the earlier grant first", b.ID, a.ID)
 	case first.Empty() || second.Empty() || both.Empty():
 		return both, errors.New("the two clients in the finding never believed at the same time that they held the lock, so there is " +

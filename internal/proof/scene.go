@@ -1,8 +1,10 @@
 package proof
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -52,3 +54,11 @@ func (s *scene) fits() error {
 func built(run history.Run, events []history.Event) *scene {
 	return &scene{Record: history.BuildRun(run, &history.History{Events: events})}
 }
+
+// before reports whether a grant was answered before another one, or at the same time and is earlier on record.
+func (s *scene) before(a, b *history.Grant) bool {
+	return cmp.Or(cmp.Compare(a.From(), b.From()), s.place(a)-s.place(b)) < 0
+}
+
+// place is where a grant stands among those of its lock: the order of the first events of each.
+func (s *scene) place(g *history.Grant) int { return slices.Index(s.ByLock[g.Lock], g) }

@@ -188,12 +188,12 @@ func (s *scene) succeeds(c Claim) error {
 		return d.Set && g.From() >= d.V-s.Run.Tolerance
 	}
 	for _, g := range s.ByLock[a.Lock] {
-		between := g.Granted() && g.From() > a.From() && g.From() < b.From() && !unclear(g)
+		between := g.Granted() && s.before(a, g) && s.before(g, b) && !unclear(g)
 		if between && g.Client != a.Client && !s.Model.Together(a, g) {
 			return fmt.Errorf("grant %s came before grant %s: the finding must name the next grant to another client", g.ID, b.ID)
 		}
 	}
-	if a.From() > b.From() || unclear(a) || unclear(b) {
+	if s.before(b, a) || unclear(a) || unclear(b) {
 		return errors.New("the second grant of the finding is not known to have come after the first one")
 	}
 	return nil

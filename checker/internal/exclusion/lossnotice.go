@@ -1,7 +1,6 @@
 package exclusion
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -71,11 +70,9 @@ type succession struct{ first, second *history.Grant }
 // successions finds them in one pass over the grants in order of their answers: of each
 // grant only the next exclusive one by somebody else counts.
 func (in question) successions(lock string) []succession {
-	grants := slices.DeleteFunc(slices.Clone(in.ByLock[lock]), func(g *history.Grant) bool { return !g.Granted() })
-	slices.SortFunc(grants, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
 	var out []succession
 	var open []*history.Grant
-	for _, g := range grants {
+	for _, g := range in.ByOK(lock) {
 		if d := g.DeadlineAt(g.From()); d.Set && g.From() >= d.V-in.Run.Tolerance {
 			continue // it learned of its grant when that may have been over: which came first is not known
 		}

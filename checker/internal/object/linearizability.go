@@ -1,7 +1,6 @@
 package object
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -139,7 +138,7 @@ func (j *lockJudge) giveUp(code checker.Code, why string) {
 // refusal, a release, a renewal that is taken back; else it is the grants themselves.
 func (j *lockJudge) finding(lock string, us []unit) checker.Finding {
 	core := grantsOfUnits(us)
-	slices.SortStableFunc(core, func(a, b *lockGrant) int { return cmp.Compare(a.from, b.from) })
+	slices.SortFunc(core, byFrom)
 	rule, reason, text := "double-grant", checker.ReasonNotOver, "was granted again before the earlier grant was released or had "+
 		"expired"
 	lenient := func(kind lin.Kind) bool {

@@ -1,7 +1,6 @@
 package object
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker/facts"
@@ -19,7 +18,7 @@ func pieces(m history.Model, prepared []lockGrant, size int) [][]*lockGrant {
 	for i := range prepared {
 		grants[i] = &prepared[i]
 	}
-	slices.SortFunc(grants, func(a, b *lockGrant) int { return cmp.Compare(a.from, b.from) })
+	slices.SortFunc(grants, byFrom)
 	byOK := sortedByOK(grants)
 	var out [][]*lockGrant
 	var piece []*lockGrant

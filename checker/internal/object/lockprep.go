@@ -124,6 +124,9 @@ type answered struct {
 // blockSize is how many grants are passed over at once.
 const blockSize = 64
 
+// byFrom orders grants by their requests; of equal ones, what is on record first is first.
+func byFrom(a, b *lockGrant) int { return cmp.Or(cmp.Compare(a.from, b.from), a.number-b.number) }
+
 func sortedByOK(grants []*lockGrant) answered {
 	byOK := slices.DeleteFunc(slices.Clone(grants), func(lg *lockGrant) bool { return lg.ghost })
 	slices.SortFunc(byOK, func(a, b *lockGrant) int { return cmp.Compare(a.ok, b.ok) })
@@ -238,7 +241,7 @@ func (lg *lockGrant) may(from int64) { lg.mays = append(lg.mays, mayEnd{from, ma
 func (lg *lockGrant) refused(c *history.Call) {
 	lg.add(lin.NotHeld, c.Start(), lg.saidBy(c))
 	if c.Start() > lg.ok {
-		lg.ended = min(lg.ended, c.End())
+		lg.ended = min(lg.ended, lg.saidBy(c))
 	}
 }
 

@@ -58,6 +58,15 @@ func TestForged(t *testing.T) {
 // simulated is the record of a seed, judged; nil where it is unsound.
 func simulated(t *testing.T, seed uint64) *forged {
 	t.Helper()
+	h := historyOf(seed)
+	if h == nil {
+		return nil
+	}
+	return judged(t, h)
+}
+
+// historyOf is the history of a seed; nil where its record is damaged.
+func historyOf(seed uint64) *history.History {
 	cfg := sim.DrawVaried(seed)
 	if c := Cases(seed); c.Plant != nil {
 		if c.Plant.Edit != nil {
@@ -69,7 +78,7 @@ func simulated(t *testing.T, seed uint64) *forged {
 			c.Plant.Prepare(&cfg)
 		}
 	}
-	return judged(t, sim.Run(cfg).History)
+	return sim.Run(cfg).History
 }
 
 func judged(t *testing.T, h *history.History) *forged {

@@ -78,7 +78,7 @@ func provenBy(t *testing.T, seed uint64) (out []proven) {
 var unproven = []string{
 	"by the rules of this lock", "could have given these answers", "never believed at the same",
 	"wrote although the store had already answered the release", "is later than the first grant", "do not show that the request " +
-		"for this grant", "the events show a violation of rule lost-lease, but the finding names rule foreign-release",
+		"for this grant",
 }
 
 // once are seeds of findings that once had no proof by few events: of a counted lock whose owner has a release of unknown

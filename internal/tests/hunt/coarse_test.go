@@ -1,0 +1,85 @@
+package hunt
+
+import (
+	"errors"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/proof"
+	"github.com/lockstorm/lockstorm/internal/tests/setting"
+)
+
+var inValues = regexp.MustCompile(`"(late|began|span|cpu|io)_ns":(\d+)`)
+
+// coarse is a history whose clock ticks in steps: much happens at once, and much lasts exactly as long as a bound.
+func coarse(h *history.History, step int64) *history.History {
+	out := *h
+	out.Events = slices.Clone(h.Events)
+	round := func(t int64) int64 { return t / step * step }
+	for i := range out.Events {
+		e := &out.Events[i]
+		e.Time, e.Sent.V, e.Deadline.V = round(e.Time), round(e.Sent.V), round(e.Deadline.V)
+		if e.F == history.FRun {
+			continue
+		}
+		e.Value.JSON = inValues.ReplaceAllFunc(e.Value.JSON, func(b []byte) []byte {
+			m := inValues.FindSubmatch(b)
+			n, _ := strconv.ParseInt(string(m[2]), 10, 64) //nolint:errcheck // the pattern takes digits alone
+			return []byte(`"` + string(m[1]) + `_ns":` + strconv.FormatInt(round(n), 10))
+		})
+	}
+	return &out
+}
+
+// Judge and verifier agree where times are equal, too. HUNT_COARSE is how many histories are hunted.
+func TestCoarse(t *testing.T) {
+	tried, accepted := 0, 0
+	for seed := uint64(1); seed <= uint64(setting.Random(t, "HUNT_COARSE", 100)); seed++ {
+		h := historyOf(seed)
+		if h == nil {
+			continue
+		}
+		rec, err := history.Build(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range []int64{rec.Run.Tolerance / 2, rec.Run.Tolerance, 2 * rec.Run.Tolerance, rec.Run.TTL / 10} {
+			if step <= 0 {
+				continue
+			}
+			n, ok := agrees(t, coarse(h, step), seed, step)
+			tried, accepted = tried+n, accepted+ok
+		}
+	}
+	t.Logf("%d forgeries, %d accepted", tried, accepted)
+}
+
+func agrees(t *testing.T, h *history.History, seed uint64, step int64) (tried, accepted int) {
+	t.Helper()
+	j := judged(t, h)
+	if j == nil {
+		return 0, 0
+	}
+	for _, f := range j.found {
+		if _, err := j.verify.Verify(f.claim, f.proof); err != nil && !errors.Is(err, proof.ErrJudge) {
+			t.Errorf("seed %d, step %d: what was found is refused: %v\n%+v\n%+v", seed, step, err, f.claim, *f.proof)
+		}
+	}
+	r := rand.New(rand.NewPCG(seed, 4))
+	for range 10 {
+		f := j.draw(r)
+		tried++
+		if _, err := j.verify.Verify(f.claim, f.proof); err != nil {
+			continue
+		}
+		accepted++
+		if said, known := j.said(f.claim); !said && known {
+			t.Errorf("seed %d, step %d: %s, and accepted: %+v\n%+v", seed, step, f.how, f.claim, *f.proof)
+		}
+	}
+	return tried, accepted
+}
