@@ -1,7 +1,7 @@
-// Package backends holds the contracts between a lock implementation and the lab: a
-// [Spec] names a backend and opens a [Locker] for each client; a Locker hands out a
-// [Lease] for each granted attempt; errors say for certain what did not happen, and
-// nothing about the rest (see [Outcome]).
+// Package backends holds the contracts between a lock implementation and the lab: a [Spec] names a backend and
+// opens a [Locker] for each client; a Locker hands out a [Lease] for each granted attempt; errors say for
+// certain what did not happen, and nothing about the rest (see [Outcome]). To test a lock of your own, write a
+// [Spec] whose Open gives each client a [Locker].
 //
 // The contract is made of plain data (requests, leases, points, error codes), so that a
 // lock in another language behind a pipe can be a backend like any other. Backends know

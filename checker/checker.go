@@ -1,6 +1,6 @@
-// Package checker judges histories. Each [Check] is a pure function of one [Input], made
-// from a history and nothing else; [Judge] runs them and folds their answers into
-// [Results]. A check never sees a backend.
+// Package checker judges histories. Each [Check] is a pure function of one [Input], made from a history and
+// nothing else; [Judge] runs them and folds their answers into [Results]. A check never sees a backend. Call
+// [Judge] with a record to learn which guarantees it breaks, or add a [Check] of your own.
 //
 //	history.History -> NewInput -> Check.Run (each) -> Result -> Judge -> Results
 //

@@ -1,9 +1,9 @@
-// Package cluster starts the servers that locks run on. A [Topology] is a list of node
-// recipes (declarative: binary, arguments, files, readiness); a [Provider] carries a
-// recipe out (the binary from PATH, or an embedded Go server in a child of our own
-// binary) and owns the address of what it started; a [Cluster] is the running result. Its
-// [Server] values can be paused, killed and restarted like the real processes that they
-// are; what else can be done to one is found with [As].
+// Package cluster starts the servers that locks run on. A [Topology] is a list of node recipes (declarative:
+// binary, arguments, files, readiness); a [Provider] carries a recipe out (the binary from PATH, or an embedded
+// Go server in a child of our own binary) and owns the address of what it started; a [Cluster] is the running
+// result. Its [Server] values can be paused, killed and restarted like the real processes that they are; what
+// else can be done to one is found with [As]. A store of your own lists its servers as a [Topology]; [Start]
+// brings them up.
 //
 //	Topology (recipes) -> Start -> Provider.Launch -> Instance -> Server -> faults, backends
 //

@@ -1,4 +1,5 @@
-// Package history is the record of a run and the only truth about it.
+// Package history is the record of a run and the only truth about it. Read a record with [ReadFile], and ask
+// [Build] who held what.
 //
 // Every party of a run (each client, the register, the nemesis, the controller)
 // appends [Event] values to a log of its own through a [Recorder], one write(2) an

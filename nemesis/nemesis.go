@@ -1,7 +1,8 @@
-// Package nemesis is the engine that hurts clients and servers on purpose; what hurts are
-// the faults, one file each, in package faults below it or in a module of somebody else. A
-// [Plan] is data, made from one seed by a pure function; a [Runner] carries it out against
-// a [World]; each [Fault] injects, proves that it took effect, and returns its own heal.
+// Package nemesis is the engine that hurts clients and servers on purpose; what hurts are the faults, one file
+// each, in package faults below it or in a module of somebody else. A [Plan] is data, made from one seed by a
+// pure function; a [Runner] carries it out against a [World]; each [Fault] injects, proves that it took effect,
+// and returns its own heal. To add a fault of your own, write a [Spec] with a [Fault] and put it into the
+// catalogue.
 //
 //	seed + specs -> NewPlan -> Plan (saved) -> Runner.Run -> fault events -> history
 //	                                              |

@@ -1,6 +1,7 @@
-// Package suite says what must come out of which run. A [Case] is a run and its
-// [Expectation]; [Expectation.Compare] says what differs. Tests, docs, claims and gates speak
-// this one language. [Controls] are the runs without faults that show that the harness itself is right.
+// Package suite says what must come out of which run. A [Case] is a run and its [Expectation];
+// [Expectation.Compare] says what differs. Tests, docs, claims and gates speak this one language. [Controls] are
+// the runs without faults that show that the harness itself is right. Put a [Case] into a test or a gate to hold
+// a lock to an outcome.
 //
 // A case is plain data: it is run in this process by [Case.Do], or by the real binary with
 // the words of harness.Config.Args.

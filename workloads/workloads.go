@@ -1,6 +1,6 @@
-// Package workloads is what the clients do. A [Workload] runs one section at a time
-// through a [Client], which records every operation, reaches the points that faults are
-// tied to, and obeys (or not) the loss of its lease:
+// Package workloads is what the clients do. A [Workload] runs one section at a time through a [Client], which
+// records every operation, reaches the points that faults are tied to, and obeys (or not) the loss of its lease:
+// To let the clients do something of your own, write a [Workload].
 //
 //	Workload.Section -> Client.Acquire -> Hold.Read / Write -> Hold.Release
 //	                        |                  |                   |

@@ -1,6 +1,6 @@
-// Package stores has all stores that lockstorm knows, for a catalogue: harness.New(stores.All()...). Who tests a lock of an own
-// takes the parts that it needs, as redis.Part, and compiles no others in. It is the one place that lists stores: a new one is a
-// folder below backends, and a line here.
+// Package stores has all stores that lockstorm knows, for a catalogue: harness.New(stores.All()...). Who tests a
+// lock of an own takes the parts that it needs, as redis.Part, and compiles no others in. It is the one place
+// that lists stores: a new one is a folder below backends, and a line here. Take it to test against every store.
 package stores
 
 import (

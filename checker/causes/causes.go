@@ -1,5 +1,6 @@
-// Package causes says why: what class an overlap has, which fault, stall or release a finding comes of, and what was
-// lost by it. It is what several checks make of the same facts, so that they never say different things.
+// Package causes says why: what class an overlap has, which fault, stall or release a finding comes of, and what
+// was lost by it. It is what several checks make of the same facts, so that they never say different things. A
+// check of your own takes the causes of its findings from here.
 //
 //	facts.Facts -> Of -> Causes -> a Class, a Cause
 package causes

@@ -1,4 +1,4 @@
-// Package checks is the catalogue of all checks: where a new one is added.
+// Package checks is the catalogue of all checks: where a new one is added. Pass [Default] to checker.Judge.
 package checks
 
 import (

@@ -1,6 +1,7 @@
-// Package facts tells what a record shows, without a verdict: who held what and when, what waited for what, which releases
-// freed the lock of somebody else, when the host or a fault of ours held somebody up, what the logs of registers show. It
-// is small, it is read only, and every check reads it.
+// Package facts tells what a record shows, without a verdict: who held what and when, what waited for what,
+// which releases freed the lock of somebody else, when the host or a fault of ours held somebody up, what the
+// logs of registers show. It is small, it is read only, and every check reads it. A check of your own reads the
+// record through [Facts].
 //
 //	history.History -> New -> Facts
 package facts

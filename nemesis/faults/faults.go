@@ -1,6 +1,6 @@
-// Package faults is the catalogue of what hurts: one file a fault, with its Spec, the words
-// for the docs, and how it is injected, proven and healed. The engine that plans and carries
-// them out is package nemesis; a fault in a module of somebody else is written in the same way.
+// Package faults is the catalogue of what hurts: one file a fault, with its Spec, the words for the docs, and
+// how it is injected, proven and healed. The engine that plans and carries them out is package nemesis; a fault
+// in a module of somebody else is written in the same way. Copy one of its files to write a fault of your own.
 package faults
 
 import (
