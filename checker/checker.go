@@ -35,8 +35,6 @@ const (
 type Check struct {
 	Name string
 	Doc  string
-	// Slow checks run beside the others. They may read the input, as all may.
-	Slow bool
 	// Gates reports whether the check is required of a run that does not name the checks
 	// that it requires; nil: never.
 	Gates func(history.Run) bool

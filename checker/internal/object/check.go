@@ -24,7 +24,7 @@ func InPieces(size int) checker.Check {
 	return checker.Check{
 		Name: checker.LockLinearizability, Doc: "could a correct lock have given all the answers that the clients got (does a legal " +
 			"order of all operations exist)?",
-		Slow: true, Gates: checker.Always,
+		Gates:   checker.Always,
 		Applies: checker.IsLock,
 		Run:     func(in *checker.Input) checker.Result { return judgeLocks(of(in), size) },
 	}
