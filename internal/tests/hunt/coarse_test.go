@@ -3,37 +3,13 @@ package hunt
 import (
 	"errors"
 	"math/rand/v2"
-	"regexp"
-	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/proof"
+	"github.com/lockstorm/lockstorm/internal/tests/hunt/sim"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
 )
-
-var inValues = regexp.MustCompile(`"(late|began|span|cpu|io)_ns":(\d+)`)
-
-// coarse is a history whose clock ticks in steps: much happens at once, and much lasts exactly as long as a bound.
-func coarse(h *history.History, step int64) *history.History {
-	out := *h
-	out.Events = slices.Clone(h.Events)
-	round := func(t int64) int64 { return t / step * step }
-	for i := range out.Events {
-		e := &out.Events[i]
-		e.Time, e.Sent.V, e.Deadline.V = round(e.Time), round(e.Sent.V), round(e.Deadline.V)
-		if e.F == history.FRun {
-			continue
-		}
-		e.Value.JSON = inValues.ReplaceAllFunc(e.Value.JSON, func(b []byte) []byte {
-			m := inValues.FindSubmatch(b)
-			n, _ := strconv.ParseInt(string(m[2]), 10, 64) //nolint:errcheck // the pattern takes digits alone
-			return []byte(`"` + string(m[1]) + `_ns":` + strconv.FormatInt(round(n), 10))
-		})
-	}
-	return &out
-}
 
 // Judge and verifier agree where times are equal, too. HUNT_COARSE is how many histories are hunted.
 func TestCoarse(t *testing.T) {
@@ -51,7 +27,7 @@ func TestCoarse(t *testing.T) {
 			if step <= 0 {
 				continue
 			}
-			n, ok := agrees(t, coarse(h, step), seed, step)
+			n, ok := agrees(t, sim.Coarse(h, step), seed, step)
 			tried, accepted = tried+n, accepted+ok
 		}
 	}
