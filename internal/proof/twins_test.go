@@ -63,7 +63,8 @@ var twins = map[string]func(s *scene, in *facts.Facts) (ours, theirs string){
 		over := func(f func(g *history.Grant, at int64) bool) string {
 			return ofGrants(s, func(g *history.Grant) (out []bool) {
 				base := g.RunsOut(s.Run.Tolerance)
-				for _, at := range []int64{base, base + 2*s.Run.Tolerance, base + 2*s.Run.Tolerance + 1, base + s.Run.TTL, g.GaveBack(), s.Last[g.Client]} {
+				margin := base + 2*s.Run.Tolerance
+				for _, at := range []int64{base, margin, margin + 1, base + s.Run.TTL, g.GaveBack(), s.Last[g.Client]} {
 					out = append(out, f(g, at))
 				}
 				for _, h := range s.ByLock[g.Lock] {
