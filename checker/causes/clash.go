@@ -84,12 +84,9 @@ func (in Causes) disconnectedBy(o facts.Overlap) checker.Cause {
 
 // overlapLate is why the client of a grant acted after its lease had run out.
 func (in Causes) overlapLate(late *history.Grant, o facts.Overlap) checker.Cause {
-	until := in.Hold(late).To
-	c := in.LateCause(Lateness{
-		Grant: late, From: in.InTime(late, o.Span.From), Until: until, Begun: o.Span.From,
-		Due: late.DeadlineAt(o.Span.From),
-	})
-	if ns, known := in.SignalLate(late); known && ns > in.Run.Tolerance && !in.heldItself(late, c) && in.hostLate(late, ns) {
+	l := in.overlapLateness(late, o)
+	c := in.LateCause(l)
+	if ns, known := in.SignalLate(late); known && ns > in.Run.Tolerance && in.heldBy(l) == nil && in.hostLate(late, ns) {
 		stalls := "unplanned host stalls delayed "
 		if ns <= 2*in.Run.Tolerance {
 			stalls = "stalls too short to be recorded may have delayed "
@@ -107,4 +104,12 @@ func (in Causes) late(o facts.Overlap) *history.Grant {
 		}
 	}
 	return o.First
+}
+
+// overlapLateness is how late the holder of a grant was when somebody else got the lock.
+func (in Causes) overlapLateness(late *history.Grant, o facts.Overlap) Lateness {
+	return Lateness{
+		Grant: late, From: in.InTime(late, o.Span.From), Until: in.Hold(late).To, Begun: o.Span.From,
+		Due: late.DeadlineAt(o.Span.From),
+	}
 }

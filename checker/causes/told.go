@@ -23,7 +23,7 @@ func (in Causes) toldLate(g *history.Grant, o facts.Overlap) bool {
 		return false
 	}
 	late, known := in.SignalLate(g)
-	return known && late > in.Run.Tolerance && !in.heldItself(g, in.overlapLate(g, o)) && !in.hostLate(g, late)
+	return known && late > in.Run.Tolerance && in.heldBy(in.overlapLateness(g, o)) == nil && !in.hostLate(g, late)
 }
 
 // hostLate reports whether the host, or we, account for most of what a library was late with its
@@ -57,13 +57,6 @@ func (in Causes) toldBy(g *history.Grant) int64 {
 		end = min(end, g.Assured.Or(end))
 	}
 	return end
-}
-
-// heldItself reports whether a cause is a fault that held the client of a grant itself up.
-func (in Causes) heldItself(g *history.Grant, c checker.Cause) bool {
-	return slices.ContainsFunc(in.Faults, func(f *history.Injection) bool {
-		return f.ID == c.Fault && c.Kind == checker.CauseFault && f.Late(g.Client)
-	})
 }
 
 // SignalLate is how much later than the end of its lease the holder of a grant was told, or

@@ -60,5 +60,10 @@ func (s *scene) before(a, b *history.Grant) bool {
 	return cmp.Or(cmp.Compare(a.From(), b.From()), s.place(a)-s.place(b)) < 0
 }
 
+// askedFirst reports whether a grant was asked for before another one, or at the same time and is earlier on record.
+func (s *scene) askedFirst(a, b *history.Grant) bool {
+	return cmp.Or(cmp.Compare(a.Sent(), b.Sent()), s.place(a)-s.place(b)) < 0
+}
+
 // place is where a grant stands among those of its lock: the order of the first events of each.
 func (s *scene) place(g *history.Grant) int { return slices.Index(s.ByLock[g.Lock], g) }

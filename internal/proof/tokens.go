@@ -25,7 +25,7 @@ func (s *scene) tokens(c Claim) (span history.Interval, err error) {
 	case c.Rule == "duplicate" && before.V != after.V:
 		return span, fmt.Errorf("the finding says that the two grants have the same fencing token, but the tokens are different (%d "+
 			"and %d)", before.V, after.V)
-	case c.Rule == "duplicate" && a.Sent() > b.Sent():
+	case c.Rule == "duplicate" && s.askedFirst(b, a):
 		return span, fmt.Errorf("grant %s was requested before grant %s: the finding must name the earlier grant first", b.ID, a.ID)
 	case c.Rule == "regress" && a.Mode == history.ModeShared && b.Mode == history.ModeShared && s.Model.Together(a, b):
 		return span, errors.New("the two grants belong to readers that are allowed to hold the lock at the same time: the tokens of " +
@@ -37,16 +37,17 @@ func (s *scene) tokens(c Claim) (span history.Interval, err error) {
 	return span, nil
 }
 
-// fellFromNewest: the first grant has the highest token of those that were known before the second one was sent for, and no
-// other one has the second one's token.
+// fellFromNewest: the first grant has the highest token of those that were known before the second one was sent for, and is the
+// first of those that have it; no other one has the second one's token.
 func (s *scene) fellFromNewest(c Claim) error {
 	a, b := s.ByID[c.Grants[0]], s.ByID[c.Grants[1]]
 	shared := func(x, y *history.Grant) bool {
 		return x.Mode == history.ModeShared && y.Mode == history.ModeShared && s.Model.Together(x, y)
 	}
 	if slices.ContainsFunc(s.ByLock[a.Lock], func(o *history.Grant) bool {
-		twin := o != b && o.Token() == b.Token() && o.Sent() <= b.Sent() && !s.Model.Together(o, b)
-		return o.Token().Set && (twin || (o.From() < b.Sent() && o.Token().V > a.Token().V && !shared(o, b)))
+		twin := o != b && o.Token() == b.Token() && s.askedFirst(o, b) && !s.Model.Together(o, b)
+		first := o.Token() == a.Token() && (o.Mode < a.Mode || (o.Mode == a.Mode && s.before(o, a)))
+		return o.Token().Set && (twin || (o.From() < b.Sent() && (o.Token().V > a.Token().V || first) && !shared(o, b)))
 	}) {
 		return errors.New("the finding must name the grant with the highest token; a token of two grants is a duplicate")
 	}

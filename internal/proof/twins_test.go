@@ -26,21 +26,26 @@ func TestTwinsOfFacts(t *testing.T) {
 				p.Prepare(&cfg)
 			}
 		}
+		agree(t, fmt.Sprintf("grid %d", seed), sim.Grid(seed))
 		h := sim.Run(cfg).History
-		for _, step := range []int64{0, cfg.Tolerance / 2, cfg.Tolerance, 2 * cfg.Tolerance, cfg.TTL / 10} {
-			rec, err := history.Build(h)
-			if step > 0 {
-				rec, err = history.Build(sim.Coarse(h, step))
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, in := &scene{Record: rec, whole: true}, facts.Of(rec)
-			for name, twin := range twins {
-				if ours, theirs := twin(s, in); ours != theirs {
-					t.Errorf("seed %d, step %d: %s:\nthe verifier: %s\nthe judge:    %s", seed, step, name, ours, theirs)
-				}
-			}
+		agree(t, fmt.Sprintf("seed %d", seed), h)
+		for _, step := range []int64{cfg.Tolerance / 2, cfg.Tolerance, 2 * cfg.Tolerance, cfg.TTL / 10} {
+			agree(t, fmt.Sprintf("seed %d, step %d", seed, step), sim.Coarse(h, step))
+		}
+	}
+}
+
+// agree holds both sides against each other, of one record.
+func agree(t *testing.T, what string, h *history.History) {
+	t.Helper()
+	rec, err := history.Build(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, in := &scene{Record: rec, whole: true}, facts.Of(rec)
+	for name, twin := range twins {
+		if ours, theirs := twin(s, in); ours != theirs {
+			t.Errorf("%s: %s:\nthe verifier: %s\nthe judge:    %s", what, name, ours, theirs)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package tokens
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,10 +26,8 @@ func fencingTokens(in question) checker.Result {
 }
 
 func (in question) tokenOrder(lock string) []checker.Finding {
-	bySent := slices.DeleteFunc(slices.Clone(in.ByLock[lock]), func(g *history.Grant) bool { return !g.Token().Set })
-	byOK := slices.Clone(bySent)
-	slices.SortFunc(bySent, func(a, b *history.Grant) int { return cmp.Compare(a.Sent(), b.Sent()) })
-	slices.SortFunc(byOK, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
+	unnumbered := func(g *history.Grant) bool { return !g.Token().Set }
+	bySent, byOK := slices.DeleteFunc(in.BySent(lock), unnumbered), slices.DeleteFunc(in.ByOK(lock), unnumbered)
 	var out []checker.Finding
 	highest := map[string]*history.Grant{} // by mode: among those known before the grant at hand was sent for
 	seen := map[int64][]*history.Grant{}   // by token: who had it

@@ -3,18 +3,22 @@ package hunt
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/proof"
 	"github.com/lockstorm/lockstorm/internal/tests/hunt/sim"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
 )
 
-// Judge and verifier agree where times are equal, too. HUNT_COARSE is how many histories are hunted.
+// Judge and verifier agree where times are equal, too, and where clients do and are told anything. HUNT_COARSE is how many histories are hunted.
 func TestCoarse(t *testing.T) {
 	tried, accepted := 0, 0
 	for seed := uint64(1); seed <= uint64(setting.Random(t, "HUNT_COARSE", 100)); seed++ {
+		n, ok := agrees(t, sim.Grid(seed), seed, 0)
+		tried, accepted = tried+n, accepted+ok
 		h := historyOf(seed)
 		if h == nil {
 			continue
@@ -53,9 +57,17 @@ func agrees(t *testing.T, h *history.History, seed uint64, step int64) (tried, a
 			continue
 		}
 		accepted++
-		if said, known := j.said(f.claim); !said && known {
+		if said, known := j.said(f.claim); !said && known && !j.another(f.claim) {
 			t.Errorf("seed %d, step %d: %s, and accepted: %+v\n%+v", seed, step, f.how, f.claim, *f.proof)
 		}
 	}
 	return tried, accepted
+}
+
+// another reports whether a claim is as true as what the judge says of the same grant: where a lock was given while two others
+// held it, the judge names one of them.
+func (j *forged) another(c proof.Claim) bool {
+	return c.Check == checker.LockLinearizability && slices.ContainsFunc(j.results.Checks[c.Check].Findings, func(f checker.Finding) bool {
+		return f.Rule == c.Rule && f.From == c.From && len(c.Grants) > 1 && f.Grants[len(f.Grants)-1] == c.Grants[len(c.Grants)-1]
+	})
 }
