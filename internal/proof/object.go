@@ -272,10 +272,10 @@ func (t *tale) doubtOf(g *history.Grant) int64 {
 func (t *tale) rule() string {
 	back := func(k kind) bool {
 		return t.legal(func(op operation) operation {
-			switch {
-			case op.kind == k:
+			switch op.kind {
+			case k:
 				op.kind, op.ret = may, history.Forever
-			case op.kind == may: // and what ended it for certain still did
+			case may: // and what ended it for certain still did
 				if by := t.overBy(op); op.call <= by && by < history.Forever {
 					op.kind, op.ret = ends, by
 				}

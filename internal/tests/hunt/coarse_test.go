@@ -13,7 +13,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
 )
 
-// Judge and verifier agree where times are equal, too, and where clients do and are told anything. HUNT_COARSE is how many histories are hunted.
+// Judge and verifier agree where times are equal, too, and where clients do and are told anything. HUNT_COARSE is how many
+// histories are hunted.
 func TestCoarse(t *testing.T) {
 	tried, accepted := 0, 0
 	for seed := uint64(1); seed <= uint64(setting.Random(t, "HUNT_COARSE", 100)); seed++ {
@@ -67,7 +68,8 @@ func agrees(t *testing.T, h *history.History, seed uint64, step int64) (tried, a
 // another reports whether a claim is as true as what the judge says of the same grant: where a lock was given while two others
 // held it, the judge names one of them.
 func (j *forged) another(c proof.Claim) bool {
-	return c.Check == checker.LockLinearizability && slices.ContainsFunc(j.results.Checks[c.Check].Findings, func(f checker.Finding) bool {
+	said := j.results.Checks[c.Check].Findings
+	return c.Check == checker.LockLinearizability && slices.ContainsFunc(said, func(f checker.Finding) bool {
 		return f.Rule == c.Rule && f.From == c.From && len(c.Grants) > 1 && f.Grants[len(f.Grants)-1] == c.Grants[len(c.Grants)-1]
 	})
 }

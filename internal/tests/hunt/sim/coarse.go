@@ -23,7 +23,7 @@ func Coarse(h *history.History, step int64) *history.History {
 		}
 		e.Value.JSON = inValues.ReplaceAllFunc(e.Value.JSON, func(b []byte) []byte {
 			m := inValues.FindSubmatch(b)
-			n, _ := strconv.ParseInt(string(m[2]), 10, 64) //nolint:errcheck // the pattern takes digits alone
+			n, _ := strconv.ParseInt(string(m[2]), 10, 64) // the pattern takes digits alone
 			return []byte(`"` + string(m[1]) + `_ns":` + strconv.FormatInt(round(n), 10))
 		})
 	}

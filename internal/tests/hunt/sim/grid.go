@@ -32,8 +32,9 @@ func Grid(seed uint64) *history.History {
 	slices.SortStableFunc(g.lines, func(a, b gridLine) int { return int(a.at - b.at) })
 	var text strings.Builder
 	fmt.Fprintf(&text, "run ends=%s ttl=%s tolerance=%s bound=%s recovery=%s discipline=%s renews=%v model=%s tokens=true "+
-		"registers=plain,fenced fair=%v resource=true", g.one("lease", "lease", "lease", "never", "process", "connection"), ticks(4*(1+g.r.Int64N(4))),
-		ticks(1+g.r.Int64N(2)), ticks(20), ticks(g.r.Int64N(3)), g.one("obey", "told", "told", "trusting"), g.odds(2),
+		"registers=plain,fenced fair=%v resource=true",
+		g.one("lease", "lease", "lease", "never", "process", "connection"), ticks(4*(1+g.r.Int64N(4))), ticks(1+g.r.Int64N(2)),
+		ticks(20), ticks(g.r.Int64N(3)), g.one("obey", "told", "told", "trusting"), g.odds(2),
 		g.one("exclusive", "exclusive", "read-write"), g.odds(2))
 	if g.odds(2) {
 		text.WriteString(" signals=channel")
@@ -112,9 +113,9 @@ func (g *grid) client(name string, at int64) {
 		lease := func(from int64) string {
 			return fmt.Sprintf("sent=%s ttl=%s deadline=%s token=%d", ticks(from), ticks(ttl), ticks(from+ttl), token)
 		}
-		var how string
-		if at, how = g.call(at, name, g.one("acquire", "acquire", "try-acquire"), fields, lease(at), "ok", "ok", "ok", "fail error=busy",
-			"info error=timeout"); how == "ok" {
+		f, how := g.one("acquire", "acquire", "try-acquire"), ""
+		at, how = g.call(at, name, f, fields, lease(at), "ok", "ok", "ok", "fail error=busy", "info error=timeout")
+		if how == "ok" {
 			at = g.holds(name, at, fields, token, lease)
 		}
 		at += g.r.Int64N(3)
