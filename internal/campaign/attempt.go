@@ -70,11 +70,10 @@ func (r *working) handle(ctx context.Context, msg jetstream.Msg, t Task, free fu
 // lacksFor reports whether this machine lacks something for a task, although it had what the first cell of its need wanted:
 // others may have it.
 func (r *working) lacksFor(t Task) bool {
-	c, err := r.Campaign.Definition.Cells[t.Cell].Cell()
-	if err != nil || r.Do != nil {
+	if r.Do != nil {
 		return false
 	}
-	missing := lacking(r.Catalogue, c)
+	missing := lacking(r.Catalogue, r.Campaign.Definition.Cells[t.Cell])
 	if missing == nil {
 		return false
 	}
@@ -145,11 +144,7 @@ func (r *working) acknowledge(ctx context.Context, msg jetstream.Msg) {
 // attempt makes an attempt and stores it. No outcome: it was given up. again: the host disturbed it, and it may be made once
 // more.
 func (r *working) attempt(ctx context.Context, o owner, given uint64, free func()) (out *gate.RunResult, again bool) {
-	cell, err := r.Campaign.Definition.Cells[o.Cell].Cell()
-	if err != nil {
-		r.fail(err)
-		return nil, false
-	}
+	cell := r.Campaign.Definition.Cells[o.Cell]
 	r.tell(Progress{Task: r.Campaign.name(o.Task)})
 	dir, err := os.MkdirTemp(r.Dir, fmt.Sprintf("run-%s-", o.ID()))
 	if err != nil {
@@ -163,8 +158,8 @@ func (r *working) attempt(ctx context.Context, o owner, given uint64, free func(
 	switch do := r.Do; {
 	case given > mostGiven:
 		out = &gate.RunResult{
-			Cell: cell.Name, Seed: o.Seed, Attempt: n, Status: gate.Broken, Exit: harness.ExitPanic,
-			Command: cell.Seeded(o.Seed).Run.Line(), Began: time.Now().UTC(),
+			Cell: cell.Case.Name, Seed: o.Seed, Attempt: n, Status: gate.Broken, Exit: harness.ExitPanic,
+			Command: cell.Case.Seeded(o.Seed).Run.Line(), Began: time.Now().UTC(),
 			Error: fmt.Sprintf("%d workers took this run from the queue of the campaign one after the other, but none of these workers "+
 				"finished the run", given-1),
 		}

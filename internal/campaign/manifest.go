@@ -63,19 +63,18 @@ type Settings struct {
 var goodName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 // Make is the manifest of a suite. What this machine lacks another one may have, so that no cell is skipped for that.
-func Make(cat *harness.Catalogue, def gate.Definition, cells []plan.Cell, s Settings) (*Manifest, error) {
+func Make(cat *harness.Catalogue, def gate.Definition, s Settings) (*Manifest, error) {
 	if !goodName.MatchString(s.Name) {
 		return nil, fmt.Errorf("%q is not a valid name of a campaign: use only letters, digits, - and _", s.Name)
 	}
 	m := &Manifest{Schema: Schema, Name: s.Name, Build: s.Build, Retry: s.Retry, AckWait: s.AckWait, Keep: s.Keep, Room: s.Room}
-	for i := range cells {
-		c := &cells[i]
+	for i := range def.Cells {
+		c := &def.Cells[i]
 		if c.Skip != "" && lacking(cat, *c) != nil {
 			c.Skip = ""
 		}
 		m.Needs = append(m.Needs, need(cat, c.Case))
 	}
-	def.Cells = gate.Define(cells)
 	m.Definition = def
 	if len(m.Tasks(cat)) == 0 {
 		return nil, errors.New("the suite has no cells (backends under faults) to run")

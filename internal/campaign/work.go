@@ -151,11 +151,7 @@ func (r *working) examine() error {
 	needs := r.Campaign.needs()
 	var why []string
 	for _, need := range slices.Sorted(maps.Keys(needs)) {
-		c, err := r.Campaign.Definition.Cells[needs[need]].Cell()
-		if err != nil {
-			return err
-		}
-		if err := lacking(r.Catalogue, c); err != nil {
+		if err := lacking(r.Catalogue, r.Campaign.Definition.Cells[needs[need]]); err != nil {
 			why = append(why, fmt.Sprintf("%s: %v", need, err))
 			continue
 		}

@@ -134,7 +134,7 @@ func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 		_, err := a.st.Stdout.Write(file.Source())
 		return err
 	}
-	cells, def, err := a.define(file, s)
+	def, err := a.define(file, s)
 	if err != nil {
 		return usage(err)
 	}
@@ -153,7 +153,7 @@ func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 		r.Budget = s.budget
 	}
 	if s.list {
-		return a.listCells(cells, r)
+		return a.listCells(def.Cells, r)
 	}
 	before, err := s.readBaseline()
 	if err != nil {
@@ -172,12 +172,12 @@ func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 	if before != nil {
 		r.Known = before.Knows
 	}
-	n := countCells(cells)
+	n := countCells(def.Cells)
 	view.line("suite %s: %s, %s; estimated time: about %v; directory: %s", def.Name, n, Plural(n.runs, "run"),
-		r.Estimate(cells).Round(time.Second), out)
+		r.Estimate(def.Cells).Round(time.Second), out)
 	st := &gate.Suite{Definition: *def, Dir: out}
 	stop := view.begin()
-	runErr := r.Run(ctx, st, cells)
+	runErr := r.Run(ctx, st)
 	stop()
 	if errors.As(runErr, new(*harness.Error)) {
 		return runErr // nothing was run
@@ -186,16 +186,16 @@ func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 	return a.concludeSuite(results, out, s, errors.Join(runErr, err))
 }
 
-// define is the suite as it will be stored, and its cells.
-func (a *App) define(file *plan.File, s suiteFlags) ([]plan.Cell, *gate.Definition, error) {
+// define is the suite as it will be stored.
+func (a *App) define(file *plan.File, s suiteFlags) (*gate.Definition, error) {
 	if s.seeds != "" {
 		if err := file.SetSeeds(s.seeds); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	cells, err := file.Cells(a.book)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	def := &gate.Definition{
 		Schema: gate.Schema, Name: file.Title(), Doc: file.Doc.Value, Source: string(file.Source()), Program: a.st.Name,
@@ -205,40 +205,40 @@ func (a *App) define(file *plan.File, s suiteFlags) ([]plan.Cell, *gate.Definiti
 	for _, pair := range s.replace {
 		old, by, ok := strings.Cut(pair, "=")
 		if !ok || old == "" || by == "" {
-			return nil, nil, fmt.Errorf("--replace %s: write OLD=NEW, the name of the backend to replace and the name of the new backend",
+			return nil, fmt.Errorf("--replace %s: write OLD=NEW, the name of the backend to replace and the name of the new backend",
 				pair)
 		}
 		if err := file.Replace(a.cat, cells, old, by); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		def.Replaced[old] = by
 	}
 	if s.shard != "" {
 		shard, err := gate.ParseShard(s.shard)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		def.Part(shard, cells)
 		cells = shard.Take(a.cat, cells)
 	}
-	def.Cells = gate.Define(cells)
-	return cells, def, nil
+	def.Cells = cells
+	return def, nil
 }
 
 // Define expands a suite file or preset, as the verb suite does.
-func (a *App) Define(name, seeds string, replace []string) ([]plan.Cell, *gate.Definition, error) {
+func (a *App) Define(name, seeds string, replace []string) (*gate.Definition, error) {
 	if name == "" {
 		name = suiteFile
 	}
 	file, err := plan.Open(a.book, name, a.stdin())
 	if err != nil {
-		return nil, nil, usage(err)
+		return nil, usage(err)
 	}
-	cells, def, err := a.define(file, suiteFlags{seeds: seeds, replace: replace})
+	def, err := a.define(file, suiteFlags{seeds: seeds, replace: replace})
 	if err != nil {
-		return nil, nil, usage(err)
+		return nil, usage(err)
 	}
-	return cells, def, nil
+	return def, nil
 }
 
 // Conclude writes what came of a suite into a directory, and says it as the verb suite does. err is what went wrong before.

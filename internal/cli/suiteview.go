@@ -32,7 +32,7 @@ type suiteView struct {
 func newSuiteView(st State) *suiteView { return &suiteView{view: newView(st)} }
 
 func (v *suiteView) event(e gate.Progress) {
-	name := fmt.Sprintf("%s seed %d", e.Cell.Name, e.Seed)
+	name := fmt.Sprintf("%s seed %d", e.Cell.Case.Name, e.Seed)
 	v.state.Lock()
 	if e.Outcome == nil {
 		v.running = append(v.running, name)
@@ -118,14 +118,14 @@ func Plural(n int, one string) string { return checker.Count(n, one) }
 func (a *App) listCells(cells []plan.Cell, r *gate.Runner) error {
 	w := tabwriter.NewWriter(a.st.Stdout, 0, 0, 2, ' ', 0)
 	for _, c := range cells {
-		what := gate.Wanted(c.Expect)
+		what := gate.Wanted(c.Case.Expect)
 		if c.Control {
 			what = "control: " + what
 		}
 		if c.Skip != "" {
 			what = "skipped: " + c.Skip
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Name, Plural(len(c.Seeds), "seed"), what, matrix.Verbed(gate.CommandOf(c.Case)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Case.Name, Plural(len(c.Seeds), "seed"), what, matrix.Verbed(gate.CommandOf(c.Case)))
 	}
 	if err := w.Flush(); err != nil {
 		return err

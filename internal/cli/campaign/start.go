@@ -103,7 +103,7 @@ func (v *verb) start(ctx context.Context, f startFlags) error {
 	if err := f.check(); err != nil {
 		return usage(err)
 	}
-	cells, def, err := v.Define(f.name, f.seeds, f.replace)
+	def, err := v.Define(f.name, f.seeds, f.replace)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (v *verb) start(ctx context.Context, f startFlags) error {
 		return environment(err)
 	}
 	f.settings.Name = cmp.Or(f.settings.Name, def.Name)
-	m, err := campaign.Make(v.Book().Catalogue, *def, cells, f.settings)
+	m, err := campaign.Make(v.Book().Catalogue, *def, f.settings)
 	if err != nil {
 		return usage(err)
 	}

@@ -90,8 +90,9 @@ func samples(runs []RunResult) (out []tally.Sample) {
 
 func judgeCell(c plan.Cell, runs []RunResult, least int64) CellResult {
 	j := CellResult{
-		Name: c.Name, Text: c.Text, Row: c.Row, Column: c.Column, Control: c.Control, Chosen: c.Search != nil || c.Trial != nil,
-		Expected: c.Expect, TTL: cmp.Or(c.Run.TTL, time.Second),
+		Name: c.Case.Name, Text: c.Case.Text, Row: c.Row, Column: c.Column, Control: c.Control,
+		Chosen:   c.Case.Search != nil || c.Case.Trial != nil,
+		Expected: c.Case.Expect, TTL: cmp.Or(c.Case.Run.TTL, time.Second),
 		Command: CommandOf(c.Case), Runs: runs, Of: max(len(c.Seeds), len(runs)), Status: Expected,
 	}
 	if c.Skip != "" {
@@ -218,11 +219,11 @@ func (j *CellResult) figures(c plan.Cell, least int64) {
 
 // shows reports whether a cell is to show what faults do.
 func shows(c plan.Cell) bool {
-	return slices.ContainsFunc(c.Run.Nemesis, func(n string) bool { return n != "none" }) && judges(c)
+	return slices.ContainsFunc(c.Case.Run.Nemesis, func(n string) bool { return n != "none" }) && judges(c)
 }
 
 // judges reports whether a cell wants a verdict.
-func judges(c plan.Cell) bool { return !slices.Contains(c.Expect.Exit, harness.ExitUnknown) }
+func judges(c plan.Cell) bool { return !slices.Contains(c.Case.Expect.Exit, harness.ExitUnknown) }
 
 func (j *CellResult) thresholds(c plan.Cell) {
 	all := j.Samples()

@@ -76,7 +76,7 @@ func (r *Results) Providers() string {
 }
 
 // Judge says what became of every cell, and of the suite.
-func (s *Suite) Judge() (*Results, error) {
+func (s *Suite) Judge() *Results {
 	r := &Results{
 		Schema: Schema, Name: s.Name, Doc: s.Doc, Interrupted: s.Interrupted, Started: s.Started, Wall: s.wall(), CPUs: s.CPUs,
 		Program: cmp.Or(s.Program, program), Version: s.Version,
@@ -85,13 +85,8 @@ func (s *Suite) Judge() (*Results, error) {
 	if s.Shard != "" {
 		r.Shards = strings.Split(s.Shard, " ")
 	}
-	var cells []plan.Cell
-	for _, d := range s.Cells {
-		c, err := d.Cell()
-		if err != nil {
-			return nil, err
-		}
-		j := judgeCell(c, s.last(c.Name), s.Required.Exposures)
+	for _, c := range s.Cells {
+		j := judgeCell(c, s.last(c.Case.Name), s.Required.Exposures)
 		r.Cells = append(r.Cells, j)
 		if !j.Control {
 			r.Counts[j.Status]++
@@ -101,18 +96,17 @@ func (s *Suite) Judge() (*Results, error) {
 				r.Versions[name] = v
 			}
 		}
-		cells = append(cells, c)
 	}
 	for _, o := range s.Outcomes {
 		r.Work += o.Took
 	}
 	r.Answer = r.choice()
 	if s.merged || len(absent(s.Shard)) == 0 { // a shard alone has not the cells to show what the whole must
-		r.Lacks = r.lacking(s.Required, cells)
+		r.Lacks = r.lacking(s.Required, s.Cells)
 	}
 	r.Lacks = append(r.Lacks, s.Missing...)
 	r.conclude()
-	return r, nil
+	return r
 }
 
 // lacking is the required coverage of which no cell came to an answer. cells and what they came to are in

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lockstorm/lockstorm/internal/suites/plan"
 )
 
 // Merge makes one suite of the parts of one that were run apart: in shards, or in pieces. The runs stay
@@ -44,7 +46,7 @@ func Merge(dirs []string, out string) (*Suite, error) {
 // missing are the cells of the whole that are in no part, each with the shards that are not there.
 func (s *Suite) missing() (out []string) {
 	for _, name := range s.Whole {
-		if !slices.ContainsFunc(s.Cells, func(d Defined) bool { return d.Case.Name == name }) {
+		if !slices.ContainsFunc(s.Cells, func(d plan.Cell) bool { return d.Case.Name == name }) {
 			out = append(out, "cell "+name)
 		}
 	}
@@ -121,7 +123,7 @@ func (s *Suite) join(part *Suite, dir string) error {
 	}
 	var double []string
 	for _, c := range part.Cells {
-		switch has := slices.ContainsFunc(s.Cells, func(d Defined) bool { return d.Case.Name == c.Case.Name }); {
+		switch has := slices.ContainsFunc(s.Cells, func(d plan.Cell) bool { return d.Case.Name == c.Case.Name }); {
 		case !has:
 			s.Cells = append(s.Cells, c)
 		case !c.Control: // each machine has its own controls
@@ -132,7 +134,7 @@ func (s *Suite) join(part *Suite, dir string) error {
 		return fmt.Errorf("cannot merge: %s has cells that another shard also has (%s); name each shard only once", dir,
 			strings.Join(double, ", "))
 	}
-	slices.SortFunc(s.Cells, func(a, b Defined) int { return cmp.Compare(a.Place, b.Place) })
+	slices.SortFunc(s.Cells, func(a, b plan.Cell) int { return cmp.Compare(a.Place, b.Place) })
 	s.Outcomes = append(s.Outcomes, part.Outcomes...)
 	return nil
 }

@@ -50,7 +50,7 @@ func fileOf(t *testing.T, text string) (*plan.File, []plan.Cell) {
 func suiteOf(t *testing.T, cells []plan.Cell) *Suite {
 	t.Helper()
 	return &Suite{
-		Definition: Definition{Schema: Schema, Name: "small", Source: small, Cells: Define(cells)},
+		Definition: Definition{Schema: Schema, Name: "small", Source: small, Cells: cells},
 		Dir:        filepath.Join(t.TempDir(), "out"),
 	}
 }
@@ -79,7 +79,7 @@ func TestASuite(t *testing.T) {
 		}
 		done = max(done, e.Done)
 	}}
-	if err := r.Run(t.Context(), s, cells); err != nil {
+	if err := r.Run(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	if begun < 9 || done != 9 {
@@ -122,19 +122,19 @@ func TestASuite(t *testing.T) {
 			t.Errorf("%s cannot be replayed: %v", o.Dir, err)
 		}
 	}
-	if err := (&Runner{Catalogue: harness.New(stores.All()...)}).Run(t.Context(), suiteAt(s.Dir, cells), cells); err == nil ||
+	if err := (&Runner{Catalogue: harness.New(stores.All()...)}).Run(t.Context(), suiteAt(s.Dir, cells)); err == nil ||
 		!strings.Contains(err.Error(), "--resume") {
 		t.Errorf("a directory that is not empty: %v", err)
 	}
 	other := cells[:len(cells)-1]
-	if err := (&Runner{Catalogue: harness.New(stores.All()...), Resume: true}).Run(t.Context(), suiteAt(s.Dir, other),
-		other); err == nil || !strings.Contains(err.Error(), "another suite") {
+	if err := (&Runner{Catalogue: harness.New(stores.All()...), Resume: true}).Run(t.Context(), suiteAt(s.Dir, other)); err == nil ||
+		!strings.Contains(err.Error(), "another suite") {
 		t.Errorf("gone on with another suite: %v", err)
 	}
 }
 
 func suiteAt(dir string, cells []plan.Cell) *Suite {
-	return &Suite{Definition: Definition{Schema: Schema, Name: "small", Source: small, Cells: Define(cells)}, Dir: dir}
+	return &Suite{Definition: Definition{Schema: Schema, Name: "small", Source: small, Cells: cells}, Dir: dir}
 }
 
 // Three shards together are the whole: each cell in one of them, controls in each; merged they come to
@@ -143,7 +143,7 @@ func TestShards(t *testing.T) {
 	t.Parallel()
 	cells := expand(t, small)
 	whole := suiteOf(t, cells)
-	if err := (&Runner{Catalogue: harness.New(stores.All()...)}).Run(t.Context(), whole, cells); err != nil {
+	if err := (&Runner{Catalogue: harness.New(stores.All()...)}).Run(t.Context(), whole); err != nil {
 		t.Fatal(err)
 	}
 	dirs, base := []string{}, t.TempDir()
@@ -152,7 +152,7 @@ func TestShards(t *testing.T) {
 		part := shard.Take(harness.New(stores.All()...), cells)
 		s := suiteAt(filepath.Join(base, "shard"+string(rune('0'+n))), part)
 		s.Shard = shard.String()
-		if err := (&Runner{Catalogue: harness.New(stores.All()...)}).Run(t.Context(), s, part); err != nil {
+		if err := (&Runner{Catalogue: harness.New(stores.All()...)}).Run(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 		dirs = append(dirs, s.Dir)
@@ -223,13 +223,13 @@ func TestEveryCellIsInOneShard(t *testing.T) {
 			most, least = max(most, len(part)), min(least, len(part))
 			for _, c := range part {
 				if !c.Control {
-					seen[c.Name]++
+					seen[c.Case.Name]++
 				}
 			}
 		}
 		for _, c := range cells {
-			if !c.Control && seen[c.Name] != 1 {
-				t.Errorf("%d shards: %s is in %d of them", of, c.Name, seen[c.Name])
+			if !c.Control && seen[c.Case.Name] != 1 {
+				t.Errorf("%d shards: %s is in %d of them", of, c.Case.Name, seen[c.Case.Name])
 			}
 		}
 		if most > 2*least {
@@ -258,7 +258,7 @@ func TestResume(t *testing.T) {
 			stop()
 		}
 	}}
-	if err := r.Run(ctx, s, cells); err != nil {
+	if err := r.Run(ctx, s); err != nil {
 		t.Fatal(err)
 	}
 	if half := judged(t, s); half.ExitCode != harness.ExitInterrupted || !strings.Contains(half.Verdict, "interrupted") {
@@ -275,12 +275,12 @@ func TestResume(t *testing.T) {
 	for _, o := range stored.Outcomes {
 		before[o.Dir] = modified(t, filepath.Join(s.Dir, o.Dir, OutcomeFile))
 	}
-	half := filepath.Join(s.Dir, RunDir(cells[len(cells)-1].Name, 2, 0)) // as if it had been killed in the middle of a run
+	half := filepath.Join(s.Dir, RunDir(cells[len(cells)-1].Case.Name, 2, 0)) // as if it had been killed in the middle of a run
 	if err := os.MkdirAll(filepath.Join(half, "logs"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	next := suiteAt(s.Dir, cells)
-	if err := (&Runner{Catalogue: harness.New(stores.All()...), Resume: true}).Run(t.Context(), next, cells); err != nil {
+	if err := (&Runner{Catalogue: harness.New(stores.All()...), Resume: true}).Run(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
 	if whole := judged(t, next); whole.ExitCode != 0 || len(next.Outcomes) != 9 {
@@ -308,7 +308,7 @@ func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	cells := expand(t, "seeds: 6\nrun: {time: 300ms, ttl: 300ms, clients: 2}\naxes: {backend: none}\n")
 	s := suiteOf(t, cells)
-	if err := (&Runner{Catalogue: harness.New(stores.All()...), Jobs: 1, MaxFailures: 1}).Run(t.Context(), s, cells); err != nil {
+	if err := (&Runner{Catalogue: harness.New(stores.All()...), Jobs: 1, MaxFailures: 1}).Run(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	// three controls, and one
@@ -316,8 +316,7 @@ func TestGivenUp(t *testing.T) {
 		t.Errorf("exit %d, %d runs: %s", r.ExitCode, len(s.Outcomes), r.Verdict)
 	}
 	s = suiteOf(t, cells)
-	if err := (&Runner{Catalogue: harness.New(stores.All()...), Jobs: 1, Budget: time.Millisecond}).Run(t.Context(), s,
-		cells); err != nil {
+	if err := (&Runner{Catalogue: harness.New(stores.All()...), Jobs: 1, Budget: time.Millisecond}).Run(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	if r := judged(t, s); r.ExitCode != 2 || r.Counts[NotRun] != 1 {
@@ -353,7 +352,7 @@ func TestRetry(t *testing.T) {
 			again++
 		}
 	}}
-	if err := r.Run(t.Context(), s, cells); err != nil {
+	if err := r.Run(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	broken := slices.DeleteFunc(slices.Clone(s.Outcomes), func(o RunResult) bool { return o.Status != Broken })
