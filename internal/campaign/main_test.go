@@ -127,7 +127,7 @@ func ended(t testing.TB, c *Campaign, dir string) (attempts int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := s.Judge()
+	r := s.Judge(nil)
 	if len(r.Cells) != len(c.Definition.Cells) {
 		t.Fatalf("%d cells are judged of %d", len(r.Cells), len(c.Definition.Cells))
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -22,7 +21,7 @@ func writeSides(after *gate.Results, d *gate.Against, dir, page string) error {
 		dir = filepath.Dir(dir)
 	}
 	after.Baseline = d
-	err := files.Write(page, func(w io.Writer) error { return matrix.HTML(w, after.Table(dir, filepath.Dir(page))) })
+	err := files.Write(page, matrix.Of(after, dir, filepath.Dir(page)).HTML)
 	if err != nil {
 		return &harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("--page: %w", err)}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/internal/pages/matrix"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
 )
@@ -39,7 +40,7 @@ cell, and the exit code is 2.`,
 			if err != nil {
 				return usage(err)
 			}
-			r, err := all.Write(s.out, before)
+			r, err := matrix.Write(all, s.out, before)
 			return a.concludeSuite(r, s.out, s, err)
 		},
 	}

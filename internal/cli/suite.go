@@ -17,6 +17,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/pages/matrix"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
 )
@@ -182,7 +183,7 @@ func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 	if errors.As(runErr, new(*harness.Error)) {
 		return runErr // nothing was run
 	}
-	results, err := st.Write(out, before) // what was run is judged, whatever went wrong beside it
+	results, err := matrix.Write(st, out, before) // what was run is judged, whatever went wrong beside it
 	return a.concludeSuite(results, out, s, errors.Join(runErr, err))
 }
 
@@ -248,7 +249,7 @@ func (a *App) Conclude(s *gate.Suite, out, baseline string, asJSON bool, err err
 	if berr != nil {
 		return usage(berr)
 	}
-	r, werr := s.Write(out, before)
+	r, werr := matrix.Write(s, out, before)
 	return a.concludeSuite(r, out, f, errors.Join(err, werr))
 }
 
@@ -280,7 +281,7 @@ func (a *App) concludeSuite(r *gate.Results, out string, s suiteFlags, err error
 		err = errors.Join(err, a.writeBaseline(r, s.baseline))
 	}
 	err = errors.Join(err, a.summarizeSuite(r, s.asJSON), a.tellCI(r, out, s.asJSON))
-	a.lastLine(s.asJSON, a.coloured(s.asJSON, r.ExitCode, r.Verdict), absolute(filepath.Join(out, gate.IndexFile)))
+	a.lastLine(s.asJSON, a.coloured(s.asJSON, r.ExitCode, r.Verdict), absolute(filepath.Join(out, matrix.IndexFile)))
 	code := r.ExitCode
 	if err != nil {
 		fmt.Fprintf(a.st.Stderr, "%s: %v\n", a.st.Name, err)

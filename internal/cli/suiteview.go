@@ -204,7 +204,7 @@ func (a *App) tellCI(r *gate.Results, out string, asJSON bool) error {
 	if err != nil {
 		return fmt.Errorf("cannot write the summary of the CI step: %w", err)
 	}
-	err = matrix.Markdown(f, r.Table(out, out), false)
+	err = matrix.Of(r, out, out).Markdown(f)
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/campaign"
 	"github.com/lockstorm/lockstorm/internal/campaign/queue"
 	"github.com/lockstorm/lockstorm/internal/cli"
+	"github.com/lockstorm/lockstorm/internal/pages/matrix"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 )
 
@@ -207,7 +208,7 @@ func (v *verb) page(ctx context.Context, c *campaign.Campaign, out string) error
 	if err != nil {
 		return err
 	}
-	_, err = s.Write(out, nil)
+	_, err = matrix.Write(s, out, nil)
 	return err
 }
 

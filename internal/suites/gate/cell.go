@@ -145,7 +145,7 @@ func (j *CellResult) runs(c plan.Cell) {
 		}
 	}
 	if missing := len(c.Seeds) - seedsOf(j.Runs); missing > 0 {
-		j.say(NotRun, nil, "no run was made for %d of %s", missing, plural(len(c.Seeds), "seed"))
+		j.say(NotRun, nil, "no run was made for %d of %s", missing, checker.Count(len(c.Seeds), "seed"))
 	}
 	for _, o := range j.Runs {
 		if o.Word != "" && o.Status != Inconclusive {
@@ -159,7 +159,7 @@ func (j *CellResult) runs(c plan.Cell) {
 		case status == Passed && j.AsIt > 0:
 			status, of = Expected, nil
 		}
-		why := o.why()
+		why := o.Why()
 		if o.Host {
 			why += " (the host disturbed the run)"
 		}

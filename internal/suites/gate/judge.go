@@ -2,14 +2,18 @@ package gate
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/suites/answer"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
 )
@@ -75,8 +79,8 @@ func (r *Results) Providers() string {
 	return strings.Join(names, ", ")
 }
 
-// Judge says what became of every cell, and of the suite.
-func (s *Suite) Judge() *Results {
+// Judge says what became of every cell, and of the suite, beside a baseline, if there is one.
+func (s *Suite) Judge(before *Results) *Results {
 	r := &Results{
 		Schema: Schema, Name: s.Name, Doc: s.Doc, Interrupted: s.Interrupted, Started: s.Started, Wall: s.wall(), CPUs: s.CPUs,
 		Program: cmp.Or(s.Program, program), Version: s.Version,
@@ -106,7 +110,18 @@ func (s *Suite) Judge() *Results {
 	}
 	r.Lacks = append(r.Lacks, s.Missing...)
 	r.conclude()
+	if before != nil {
+		r.Measure(before)
+	}
 	return r
+}
+
+// Keep writes results.json into a directory, and into the pages of the runs where else they lead.
+func (s *Suite) Keep(dir string, r *Results) (err error) {
+	if !s.merged { // the runs of shards stay what they are
+		err = s.trails()
+	}
+	return errors.Join(err, files.WriteJSON(filepath.Join(dir, ResultsFile), r))
 }
 
 // lacking is the required coverage of which no cell came to an answer. cells and what they came to are in
@@ -192,7 +207,7 @@ func (r *Results) sentence() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, word))
 		}
 	}
-	text := plural(total, "cell")
+	text := checker.Count(total, "cell")
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}
@@ -203,12 +218,4 @@ func (r *Results) sentence() string {
 		text += "; the suite did not reach the required coverage: " + strings.Join(r.Lacks, ", ")
 	}
 	return text
-}
-
-// plural is a number of things.
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }

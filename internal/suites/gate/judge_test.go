@@ -207,7 +207,7 @@ func fake(cells map[string][]Status) *Suite {
 
 func judged(t *testing.T, s *Suite) *Results {
 	t.Helper()
-	return s.Judge()
+	return s.Judge(nil)
 }
 
 // The exit codes of suites: 1 before 4, 2, 5 and 0, and a control above all.

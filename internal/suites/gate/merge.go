@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
 )
 
@@ -24,7 +26,7 @@ func Merge(dirs []string, out string) (*Suite, error) {
 		}
 		for i := range part.Outcomes {
 			o := &part.Outcomes[i]
-			if o.Dir, err = relative(out, filepath.Join(dir, o.Dir)); err != nil {
+			if o.Dir, err = files.Relative(out, filepath.Join(dir, o.Dir)); err != nil {
 				return nil, err
 			}
 		}
@@ -51,7 +53,7 @@ func (s *Suite) missing() (out []string) {
 		}
 	}
 	if len(out) > maxMissing {
-		out = append(out[:maxMissing], plural(len(out)-maxMissing, "more cell"))
+		out = append(out[:maxMissing], checker.Count(len(out)-maxMissing, "more cell"))
 	}
 	for _, shard := range absent(s.Shard) {
 		out = append(out, "shard "+shard)
@@ -79,15 +81,6 @@ func absent(shards string) (out []string) {
 		}
 	}
 	return out
-}
-
-func relative(from, to string) (string, error) {
-	a, errA := filepath.Abs(from)
-	b, errB := filepath.Abs(to)
-	if err := errors.Join(errA, errB); err != nil {
-		return "", err
-	}
-	return filepath.Rel(a, b)
 }
 
 // same says why a part is not of the same suite; nil: it is.

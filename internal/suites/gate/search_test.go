@@ -30,10 +30,7 @@ include:
 	if err := (&Runner{Catalogue: cat}).Run(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.Write(s.Dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := keptBy(t, s)
 	if r.Answer != nil {
 		t.Errorf("locks are ranked by runs that a search has chosen: %+v", r.Answer)
 	}
