@@ -16,6 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
@@ -97,7 +98,7 @@ func begun(t testing.TB, name string, cells, seeds int) *Campaign {
 func sleepy(d time.Duration) func(context.Context, *gate.Suite, plan.Cell, uint64, int) (*gate.RunResult, error) {
 	return func(ctx context.Context, s *gate.Suite, c plan.Cell, seed uint64, attempt int) (*gate.RunResult, error) {
 		began := time.Now()
-		if !sleep(ctx, d) {
+		if !nemesis.Wait(ctx, d) {
 			return nil, ctx.Err()
 		}
 		o := &gate.RunResult{

@@ -23,7 +23,7 @@ func writeSides(after *gate.Results, d *gate.Against, dir, page string) error {
 	after.Baseline = d
 	err := files.Write(page, matrix.Of(after, dir, filepath.Dir(page)).HTML)
 	if err != nil {
-		return &harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("--page: %w", err)}
+		return harness.Environment(fmt.Errorf("--page: %w", err))
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ With --page FILE, compare writes a web page with the verdict and the figures of 
 			before, errA := gate.ReadResults(args[0])
 			after, errB := gate.ReadResults(args[1])
 			if err := errors.Join(errA, errB); err != nil {
-				return usage(err)
+				return harness.Usage(err)
 			}
 			d := gate.Compare(before, after)
 			if asJSON {

@@ -36,7 +36,7 @@ code is 2 if a run is inconclusive, and 0 if all runs passed.`,
 		},
 	}
 	Number(cmd.Flags(), &times, "times", 1, 1, "number of runs, one after the other")
-	cmd.Flags().StringVar(&out, "out", "", "directory of the runs, new or empty (default: lockstorm-runs/replay-BACKEND-TIME)"+
+	cmd.Flags().StringVar(&out, "out", "", "directory of the runs, new or empty (default: "+
 		runsDir+"/replay-BACKEND-TIME)")
 	return cmd
 }
@@ -83,7 +83,7 @@ func (a *App) replay(ctx context.Context, dir, out string, times int) error {
 		fmt.Fprintf(a.st.Stdout, "\n%d of %d runs ended like the original run of the directory %s (95 %% confidence interval of this "+
 			"share: %.0f %% to %.0f %%)\n", same, times, dir, 100*low, 100*high)
 		if err := sayRate(out, same, times); err != nil {
-			return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+			return harness.Environment(err)
 		}
 	}
 	return a.Exit(worst)

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -79,13 +80,13 @@ If several of the codes 1, 4, 2 and 5 apply, suite uses the first of them in thi
 			}
 			file, err := plan.Open(a.book, name, a.stdin())
 			if err != nil {
-				return usage(err)
+				return harness.Usage(err)
 			}
 			return a.suite(cmd.Context(), file, s)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.out, "out", "", "directory of the suite, new or empty (default: lockstorm-runs/NAME-TIME)"+runsDir+"/NAME-TIME)")
+	f.StringVar(&s.out, "out", "", "directory of the suite, new or empty (default: "+runsDir+"/NAME-TIME)")
 	f.StringVar(&s.shard, "shard", "", "i/n: run only shard i of n; merge combines them")
 	Number(f, &s.jobs, "jobs", 1, 0, "parallel runs (default: what processors and memory allow)")
 	Number(f, &s.retry, "retry", 0, 4, "retries of a run that the host disturbed, after all others")
@@ -127,8 +128,6 @@ func (a *App) stdin() io.Reader {
 	return a.st.Stdin
 }
 
-func usage(err error) error { return &harness.Error{Code: harness.ExitUsage, Err: err} }
-
 // suite expands a suite file and runs it.
 func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 	if s.print {
@@ -137,7 +136,7 @@ func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 	}
 	def, err := a.define(file, s)
 	if err != nil {
-		return usage(err)
+		return harness.Usage(err)
 	}
 	if s.matrix > 0 {
 		return a.PrintJSON(gate.Matrix(s.matrix))
@@ -158,12 +157,12 @@ func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 	}
 	before, err := s.readBaseline()
 	if err != nil {
-		return usage(err)
+		return harness.Usage(err)
 	}
 	out := s.out
 	if out == "" {
 		if s.resume {
-			return usage(errors.New("--resume needs --out DIR: the directory of the suite to continue"))
+			return harness.Usage(errors.New("--resume needs --out DIR: the directory of the suite to continue"))
 		}
 		out = RunDir(def.Name)
 	}
@@ -233,11 +232,11 @@ func (a *App) Define(name, seeds string, replace []string) (*gate.Definition, er
 	}
 	file, err := plan.Open(a.book, name, a.stdin())
 	if err != nil {
-		return nil, usage(err)
+		return nil, harness.Usage(err)
 	}
 	def, err := a.define(file, suiteFlags{seeds: seeds, replace: replace})
 	if err != nil {
-		return nil, usage(err)
+		return nil, harness.Usage(err)
 	}
 	return def, nil
 }
@@ -247,7 +246,7 @@ func (a *App) Conclude(s *gate.Suite, out, baseline string, asJSON bool, err err
 	f := suiteFlags{baseline: baseline, asJSON: asJSON}
 	before, berr := f.readBaseline()
 	if berr != nil {
-		return usage(berr)
+		return harness.Usage(berr)
 	}
 	r, werr := matrix.Write(s, out, before)
 	return a.concludeSuite(r, out, f, errors.Join(err, werr))
@@ -275,7 +274,7 @@ func (s suiteFlags) readBaseline() (*gate.Results, error) {
 // is said as well, and masks no violation.
 func (a *App) concludeSuite(r *gate.Results, out string, s suiteFlags, err error) error {
 	if r == nil {
-		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+		return harness.Environment(err)
 	}
 	if s.update {
 		err = errors.Join(err, a.writeBaseline(r, s.baseline))
@@ -291,9 +290,9 @@ func (a *App) concludeSuite(r *gate.Results, out string, s suiteFlags, err error
 }
 
 func (a *App) writeBaseline(r *gate.Results, path string) error {
-	b, err := marshal(r.Slim())
+	b, err := json.MarshalIndent(r.Slim(), "", " ")
 	if err == nil {
-		err = files.WriteBytes(path, b)
+		err = files.WriteBytes(path, append(b, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("--update-baseline: %w", err)

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -14,6 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/pages/matrix"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/reports"
 )
 
@@ -53,21 +54,14 @@ func (v *suiteView) event(e gate.Progress) {
 
 // begin keeps the live line up to date until the function is called that it returns.
 func (v *suiteView) begin() (stop func()) {
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				v.show()
-			case <-done:
-				return
-			}
+	ctx, cancel := context.WithCancel(context.Background())
+	var showing sync.WaitGroup
+	showing.Go(func() {
+		for nemesis.Wait(ctx, time.Second) {
+			v.show()
 		}
-	}()
-	return func() { close(done); <-ended; v.close() }
+	})
+	return func() { cancel(); showing.Wait(); v.close() }
 }
 
 func (v *suiteView) show() {
@@ -218,9 +212,4 @@ func annotation(s string, property bool) string {
 		s = strings.NewReplacer(":", "%3A", ",", "%2C").Replace(s)
 	}
 	return s
-}
-
-func marshal(v any) ([]byte, error) {
-	b, err := json.MarshalIndent(v, "", " ")
-	return append(b, '\n'), err
 }

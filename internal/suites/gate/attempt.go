@@ -48,7 +48,7 @@ func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.C
 		o.Command = shell.Join("replay", filepath.ToSlash(dir))
 	}
 	if err != nil {
-		o.Exit, o.Error = exitOf(err), err.Error()
+		o.Exit, o.Error = cmp.Or(harness.CodeOf(err), harness.ExitPanic), err.Error()
 	}
 	var results *checker.Results
 	if out != nil {

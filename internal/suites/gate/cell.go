@@ -79,6 +79,8 @@ func (o RunResult) Sample() tally.Sample {
 	return s
 }
 
+func (o RunResult) busy() bool { return suite.Busy(o.Stats, int64(o.Length)) }
+
 func samples(runs []RunResult) (out []tally.Sample) {
 	for _, o := range runs {
 		if o.Stats != nil && o.Status != Inconclusive {
@@ -235,7 +237,7 @@ func (j *CellResult) thresholds(c plan.Cell) {
 		switch {
 		case errors.Is(err, tally.ErrNotMeasured):
 			j.say(Inconclusive, nil, "the threshold %s cannot be tested: %v", t.Text, err)
-		case !holds && t.Figure.Timed() && slices.ContainsFunc(j.Runs, busyRun):
+		case !holds && t.Figure.Timed() && slices.ContainsFunc(j.Runs, RunResult.busy):
 			j.say(Inconclusive, nil, "the threshold %s is not met (measured: %s), but the host was too busy for reliable times: run the "+
 				"suite again while the host is idle", t.Text, t.Figure.With(got))
 		case !holds:
@@ -244,9 +246,6 @@ func (j *CellResult) thresholds(c plan.Cell) {
 		}
 	}
 }
-
-// busyRun reports whether the host was busy in a run: its times say nothing of the lock then.
-func busyRun(o RunResult) bool { return o.Stats["host_busy_ns"] > int64(o.Length)/suite.HostBusy }
 
 // shown reports whether a cell came to an answer.
 func (j CellResult) shown() bool {

@@ -56,7 +56,7 @@ func TestStatusOf(t *testing.T) {
 	mx := func(v checker.Verdict) suite.Expectation {
 		return suite.Expectation{Verdicts: map[string]checker.Verdict{checker.MutualExclusion: v}}
 	}
-	refused := &harness.Error{Code: harness.ExitEnvironment, Err: errors.New("no server")}
+	refused := harness.Environment(errors.New("no server"))
 	for _, c := range []struct {
 		name    string
 		expect  suite.Expectation

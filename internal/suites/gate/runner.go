@@ -76,7 +76,7 @@ type running struct {
 // suite's own directory.
 func (r *Runner) Run(ctx context.Context, s *Suite) error {
 	if err := s.begin(r.Resume); err != nil {
-		return &harness.Error{Code: harness.ExitUsage, Err: err}
+		return harness.Usage(err)
 	}
 	run := &running{Runner: r, s: s, begun: time.Now(), capacity: Capacity(), retries: r.Retry}
 	run.plan(s.Cells)

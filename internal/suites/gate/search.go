@@ -110,10 +110,7 @@ func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir st
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
 	case err != nil && (st == nil || len(st.Violations) == 0):
-		if !errors.As(err, new(*harness.Error)) {
-			err = &harness.Error{Code: harness.ExitEnvironment, Err: err}
-		}
-		return nil, nil, err
+		return nil, nil, harness.Environment(err)
 	}
 	told := &Searched{Runs: st.Runs, Unjudged: st.Unjudged, Features: st.Features, Learnt: st.Learnt}
 	if st.Unshared != nil {

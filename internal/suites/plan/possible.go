@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -27,18 +26,15 @@ func (x *expansion) check() {
 func (f *File) settle(cat *harness.Catalogue, c *Cell) error {
 	c.Skip = ""
 	err := Possible(cat, *c)
-	var coded *harness.Error
-	switch {
-	case err == nil:
-		return nil
-	case !errors.As(err, &coded):
+	switch code := harness.CodeOf(err); {
+	case code == 0:
 		return err
-	case coded.Code == harness.ExitEnvironment:
+	case code == harness.ExitEnvironment:
 		if f.SkipMissing() {
 			c.Skip = err.Error()
 		}
 		return nil
-	case slices.Contains(c.Case.Expect.Exit, coded.Code): // it expects to be refused
+	case slices.Contains(c.Case.Expect.Exit, code): // it expects to be refused
 		return nil
 	case f.Impossible.Value == Skip:
 		c.Skip = err.Error()
