@@ -12,10 +12,20 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
+// grantsOf are the grants of a finding that are on record.
+func grantsOf(rec *history.Record, f *checker.Finding) (out []*history.Grant) {
+	for _, id := range f.Grants {
+		if g := rec.ByID[id]; g != nil {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
 // clientsOf are the clients of a finding's grants, in the order of the grants.
 func clientsOf(rec *history.Record, f *checker.Finding) (clients []string) {
-	for _, id := range f.Grants {
-		if g := rec.ByID[id]; g != nil && !slices.Contains(clients, g.Client) {
+	for _, g := range grantsOf(rec, f) {
+		if !slices.Contains(clients, g.Client) {
 			clients = append(clients, g.Client)
 		}
 	}
@@ -60,10 +70,8 @@ func listed(names []string, most int) string {
 }
 
 func lockOf(rec *history.Record, f *checker.Finding) string {
-	for _, id := range f.Grants {
-		if g := rec.ByID[id]; g != nil {
-			return "lock " + shortened(g.Lock)
-		}
+	if of := grantsOf(rec, f); len(of) > 0 {
+		return "lock " + shortened(of[0].Lock)
 	}
 	if len(rec.Locks) == 1 {
 		return "lock " + shortened(rec.Locks[0])
@@ -87,7 +95,7 @@ func whenCell(rec *history.Record, h *happening) cell {
 	if f.To-from > 1000 && f.Rule != "foreign-release" { // which is a moment
 		c.Text = fmt.Sprintf("%s, for %s", moment(from), span(f.To-from))
 	}
-	c.More = "after the start of the run (length of the run: " + seconds(endOf(rec)) + ")"
+	c.More = "after the start of the run (length of the run: " + span(endOf(rec)) + ")"
 	return c
 }
 
