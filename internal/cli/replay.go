@@ -13,7 +13,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/internal/explore"
+	"github.com/lockstorm/lockstorm/internal/suites/tally"
 	"github.com/lockstorm/lockstorm/reports"
 )
 
@@ -79,7 +79,7 @@ func (a *App) replay(ctx context.Context, dir, out string, times int) error {
 		}
 	}
 	if before != nil {
-		low, high := explore.Interval(same, times)
+		low, high := tally.Share(float64(same), float64(times))
 		fmt.Fprintf(a.st.Stdout, "\n%d of %d runs ended like the original run of the directory %s (95 %% confidence interval of this "+
 			"share: %.0f %% to %.0f %%)\n", same, times, dir, 100*low, 100*high)
 		if err := sayRate(out, same, times); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/explore"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/shell"
+	"github.com/lockstorm/lockstorm/internal/suites/tally"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
@@ -125,7 +126,7 @@ func (a *App) tellShrunk(m *explore.Shrunk, took time.Duration) {
 	w := a.st.Stdout
 	fmt.Fprintf(w, "\nbefore:    %s\nafter:     %s\n", m.Before, m.After)
 	if m.Of > 0 {
-		low, high := explore.Interval(m.Again, m.Of)
+		low, high := tally.Share(float64(m.Again), float64(m.Of))
 		fmt.Fprintf(w, "rate:      %d of %d repeated runs showed the violation (95 %% confidence interval: %.0f %% to %.0f %%)\n",
 			m.Again, m.Of, 100*low, 100*high)
 	}
