@@ -69,23 +69,17 @@ func listed(names []string, most int) string {
 	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
 }
 
+// maxName is how much of a name a sentence can bear.
+const maxName = 60
+
 func lockOf(rec *history.Record, f *checker.Finding) string {
 	if of := grantsOf(rec, f); len(of) > 0 {
-		return "lock " + shortened(of[0].Lock)
+		return "lock " + cut(of[0].Lock, maxName)
 	}
 	if len(rec.Locks) == 1 {
-		return "lock " + shortened(rec.Locks[0])
+		return "lock " + cut(rec.Locks[0], maxName)
 	}
 	return "the lock"
-}
-
-// shortened is a name cut to what a sentence can bear.
-func shortened(name string) string {
-	const most = 60
-	if r := []rune(name); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return name
 }
 
 func whenCell(rec *history.Record, h *happening) cell {
@@ -181,7 +175,7 @@ func (m *mechanism) step(s Step) {
 		name, _, _ := strings.Cut(s.Text, " ")
 		m.add(name)
 		if found := neverOn.FindStringSubmatch(m.f.Cause); found != nil {
-			m.add("key " + shortened(found[1]) + " never reached " + found[2])
+			m.add("key " + cut(found[1], maxName) + " never reached " + found[2])
 		}
 	case StepHeal:
 		if m.grants < 2 { // else it ends what has done its harm

@@ -108,17 +108,10 @@ func (e *evidence) find(rec *history.Record) {
 			e.Left++
 		default:
 			e.shown[i] = true
-			e.Rows = append(e.Rows, eventRow{Index: i, Line: clipped(string(ev.AppendJSON(nil, true))), Backs: e.backs[i]})
+			e.Rows = append(e.Rows, eventRow{Index: i, Line: cut(string(ev.AppendJSON(nil, true)), maxLine), Backs: e.backs[i]})
 		}
 	}
 	slices.SortFunc(e.Rows, func(a, b eventRow) int { return int(a.Index - b.Index) })
-}
-
-func clipped(line string) string {
-	if len(line) <= maxLine {
-		return line
-	}
-	return line[:maxLine] + " ..."
 }
 
 // refs are the events that something names, and how many more it names.
