@@ -1,5 +1,7 @@
 package harness
 
+import "errors"
+
 // Exit codes of a run.
 const (
 	ExitPass        = 0
@@ -23,5 +25,22 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap is the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-func usage(err error) error       { return &Error{Code: ExitUsage, Err: err} }
-func environment(err error) error { return &Error{Code: ExitEnvironment, Err: err} }
+// CodeOf is the exit code that an error carries; 0: it carries none.
+func CodeOf(err error) int {
+	var coded *Error
+	if errors.As(err, &coded) {
+		return coded.Code
+	}
+	return 0
+}
+
+// Usage is an error of who uses the program wrongly.
+func Usage(err error) error { return &Error{Code: ExitUsage, Err: err} }
+
+// Environment is an error of what is missing or broken outside, unless it carries a code already; nil stays nil.
+func Environment(err error) error {
+	if err == nil || CodeOf(err) != 0 {
+		return err
+	}
+	return &Error{Code: ExitEnvironment, Err: err}
+}

@@ -3,6 +3,7 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/reports"
 )
 
@@ -48,7 +50,7 @@ type Judged struct {
 func JudgeFile(cat *Catalogue, path string) (*Judged, error) {
 	h, err := history.ReadFile(path)
 	if err != nil {
-		return nil, usage(err)
+		return nil, Usage(err)
 	}
 	return judge(cat, h)
 }
@@ -69,7 +71,7 @@ func JudgeDir(cat *Catalogue, dir string) (*Judged, error) {
 		note = besideLogs(dir, h)
 	}
 	if err != nil {
-		return nil, usage(err)
+		return nil, Usage(err)
 	}
 	j, err := judge(cat, h)
 	if err != nil {
@@ -114,7 +116,7 @@ func besideLogs(dir string, h *history.History) string {
 func ReadResults(dir string) (*checker.Results, error) {
 	r, err := checker.ReadResults(filepath.Join(dir, ResultsFile))
 	if err != nil {
-		return nil, usage(err)
+		return nil, Usage(err)
 	}
 	return r, nil
 }
@@ -131,7 +133,7 @@ func writeHistory(h *history.History, path string) error {
 func judge(cat *Catalogue, h *history.History) (*Judged, error) {
 	in, err := checker.NewInput(h)
 	if err != nil {
-		return nil, usage(fmt.Errorf("%s: %w", h.Sources[0], err))
+		return nil, Usage(fmt.Errorf("%s: %w", h.Sources[0], err))
 	}
 	j := &Judged{
 		Results: checker.Judge(in, cat.Checks), Record: in.Record, renderers: cat.Renderers, backends: cat.Backends,
@@ -143,10 +145,10 @@ func judge(cat *Catalogue, h *history.History) (*Judged, error) {
 
 func (j *Judged) write(dir string) error {
 	if err := sign(j.Results, filepath.Join(dir, history.File)); err != nil {
-		return environment(err)
+		return Environment(err)
 	}
 	if err := j.Results.WriteFile(filepath.Join(dir, ResultsFile)); err != nil {
-		return environment(err)
+		return Environment(err)
 	}
 	return j.Render(dir)
 }
@@ -155,34 +157,28 @@ func (j *Judged) write(dir string) error {
 func (j *Judged) Render(dir string) error {
 	var own []error
 	for _, r := range j.renderers {
-		own = append(own, writeTo(filepath.Join(dir, r.File), func(f *os.File) error { return r.Write(f, j.Results, j.Record) }))
+		own = append(own, files.Write(filepath.Join(dir, r.File), func(w io.Writer) error { return r.Write(w, j.Results, j.Record) }))
 	}
 	err := errors.Join(errors.Join(own...),
-		writeTo(filepath.Join(dir, ReportFile), func(f *os.File) error { return reports.HTML(f, j.Results, j.Record, j.about(dir)) }),
-		writeTo(filepath.Join(dir, JUnitFile), func(f *os.File) error { return reports.JUnit(f, j.Results) }),
+		files.Write(filepath.Join(dir, ReportFile), func(w io.Writer) error {
+			return reports.HTML(w, j.Results, j.Record, j.about(dir))
+		}),
+		files.Write(filepath.Join(dir, JUnitFile), func(w io.Writer) error { return reports.JUnit(w, j.Results) }),
 	)
 	if err != nil {
-		return environment(fmt.Errorf("cannot write the reports: %w", err))
+		return Environment(fmt.Errorf("cannot write the reports: %w", err))
 	}
 	return nil
-}
-
-func writeTo(path string, write func(*os.File) error) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(f), f.Close())
 }
 
 // judgeInto merges the logs of a run that has just ended and judges them.
 func judgeInto(out *Outcome, cat *Catalogue, dir string) error {
 	h, err := history.MergeDir(dir)
 	if err != nil {
-		return environment(err)
+		return Environment(err)
 	}
 	if err := writeHistory(h, filepath.Join(dir, history.File)); err != nil {
-		return environment(err)
+		return Environment(err)
 	}
 	j, err := judge(cat, h)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/harness/internal/servertest"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 	"github.com/lockstorm/lockstorm/internal/proc"
+	"github.com/lockstorm/lockstorm/internal/tests/ensembletest"
 )
 
 // The test binary starts itself again as workers and embedded servers.
@@ -79,9 +79,9 @@ func startTopology(t testing.TB, name, provider string) *cluster.Cluster {
 // startServers is startTopology for one that a test has changed.
 func startServers(t testing.TB, top cluster.Topology, provider string) *cluster.Cluster {
 	t.Helper()
-	return servertest.Start(t, top, provider, func(s *proc.Starter) []cluster.Provider {
+	return ensembletest.StartWith(t, top, provider, func(s *proc.Starter) []cluster.Provider {
 		return plainCatalogue().Providers(Means{Starter: s})
-	})
+	}).Cluster
 }
 
 // shortConfig is a run of a few seconds.

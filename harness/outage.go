@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // How servers that are not ours are asked whether they still answer, past all links.
@@ -48,8 +49,6 @@ func (s *session) watchOutages(ctx context.Context) (context.Context, *outages) 
 
 func (o *outages) ask(ctx context.Context, now func() int64, n *cluster.Server) {
 	answered, failed := now(), 0
-	tick := time.NewTicker(outageEvery)
-	defer tick.Stop()
 	for {
 		asked := now()
 		err := answers(ctx, n)
@@ -68,10 +67,8 @@ func (o *outages) ask(ctx context.Context, now func() int64, n *cluster.Server) 
 			o.cancel()
 			return
 		}
-		select {
-		case <-ctx.Done():
+		if !nemesis.Wait(ctx, outageEvery) {
 			return
-		case <-tick.C:
 		}
 	}
 }

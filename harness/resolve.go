@@ -62,9 +62,9 @@ func asUsage(err error) error {
 	case errors.As(err, new(*Error)):
 		return err
 	case errors.Is(err, backends.ErrMissing):
-		return environment(err)
+		return Environment(err)
 	}
-	return usage(err)
+	return Usage(err)
 }
 
 func (r *resolved) words() error {
@@ -291,13 +291,13 @@ func (r *resolved) chooseProvider() error {
 	case err != nil && (r.Provider == cluster.EmbeddedName || r.Provider == cluster.ExternalName):
 		return err // no machine has what it lacks
 	case err != nil:
-		return environment(err)
+		return Environment(err)
 	case p.Name() != cluster.EmbeddedName || r.backend.RealServer == "":
 	case r.Provider == cluster.EmbeddedName:
 		return fmt.Errorf("backend %s does not run with provider %s: %s", r.Backend, r.Provider, r.backend.RealServer)
 	default:
 		_, err := cluster.Choose(cluster.ProcessName, r.topology, r.cat.Providers(Means{}))
-		return environment(fmt.Errorf("%s, and %w", r.backend.RealServer, err))
+		return Environment(fmt.Errorf("%s, and %w", r.backend.RealServer, err))
 	}
 	r.provider = p
 	return nil
@@ -323,7 +323,7 @@ func (r *resolved) refusedPlan(err error) error {
 	in := r.input()
 	in.Setting.NoLoss = ""
 	if _, lossless := nemesis.NewPlan(r.cat.Nemeses, in); lossless == nil {
-		return environment(err)
+		return Environment(err)
 	}
 	in.Setting = r.setting(cluster.ProcessName)
 	in.Setting.NoLoss = ""
@@ -332,12 +332,12 @@ func (r *resolved) refusedPlan(err error) error {
 	}
 	if _, elsewhere := nemesis.NewPlan(r.cat.Nemeses, in); elsewhere != nil || r.Provider == cluster.EmbeddedName ||
 		r.Provider == cluster.ExternalName {
-		return usage(err)
+		return Usage(err)
 	}
 	if _, missing := cluster.Choose(cluster.ProcessName, r.topology, r.cat.Providers(Means{})); missing != nil {
 		err = fmt.Errorf("%w, and %w", err, missing)
 	}
-	return environment(err)
+	return Environment(err)
 }
 
 // take notes what a plan asks of the run: links to break, clocks to move.
@@ -348,7 +348,7 @@ func (r *resolved) take(plan *nemesis.Plan) error {
 		}
 		spec, err := r.cat.Nemeses.Get(q.Fault)
 		if err != nil {
-			return usage(err)
+			return Usage(err)
 		}
 		r.links |= spec.Links
 		if slices.ContainsFunc(q.Steps, func(st nemesis.Step) bool { return history.IsMessagePoint(st.Point) }) {

@@ -65,7 +65,7 @@ func (s *session) over(ctx context.Context, finished bool, out *Outcome, err err
 	err = errors.Join(err, downErr)
 	err = errors.Join(err, s.closeLogs(finished && out.Trouble == nil && err == nil))
 	if err != nil && !errors.As(err, new(*Error)) {
-		err = environment(err)
+		err = Environment(err)
 	}
 	return err
 }

@@ -28,11 +28,11 @@ func (s *Servers) Stop() error { return s.stop() }
 func StartServers(ctx context.Context, cat *Catalogue, b backends.Spec, topology, provider string) (*Servers, error) {
 	t, err := cat.TopologyOf(b, topology)
 	if err != nil {
-		return nil, usage(err)
+		return nil, Usage(err)
 	}
 	dir, err := os.MkdirTemp("", "lockstorm-servers-")
 	if err != nil {
-		return nil, environment(err)
+		return nil, Environment(err)
 	}
 	starter, net := proc.NewStarter(), link.New()
 	var c *cluster.Cluster
@@ -49,7 +49,7 @@ func StartServers(ctx context.Context, cat *Catalogue, b backends.Spec, topology
 		c, err = cluster.Start(ctx, t, p, dir, cluster.Options{Network: net})
 	}
 	if err != nil {
-		return nil, environment(errors.Join(err, stop()))
+		return nil, Environment(errors.Join(err, stop()))
 	}
 	s := &Servers{Provider: p.Name(), Addrs: map[string]string{}, stop: stop}
 	for _, n := range c.Servers() {

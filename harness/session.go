@@ -71,11 +71,11 @@ func newSession(t *Trial, dir string, p *Progress) *session {
 func (s *session) up(ctx context.Context) error {
 	provider, err := cluster.Choose(s.r.provider.Name(), s.r.topology, s.r.cat.Providers(s.r.means(s.starter, s.progress.note)))
 	if err != nil {
-		return environment(err)
+		return Environment(err)
 	}
 	s.provider = provider
 	if err := s.fetch(ctx, provider); err != nil {
-		return environment(err)
+		return Environment(err)
 	}
 	name := provider.Name()
 	if len(s.r.topology.Nodes) == 0 {
@@ -83,21 +83,21 @@ func (s *session) up(ctx context.Context) error {
 	}
 	s.run = s.trial.run(name, time.Now())
 	if err := s.openLogs(); err != nil {
-		return environment(err)
+		return Environment(err)
 	}
 	opts := cluster.Options{Network: s.net}
 	if s.r.jumps {
 		if opts.Shim, err = clockshim.Build(ctx); err != nil {
-			return environment(err)
+			return Environment(err)
 		}
 	}
 	s.progress.phase("servers", fmt.Sprintf("topology %s, provider %s", s.r.Topology, name))
 	if s.cluster, err = cluster.Start(ctx, s.r.topology, provider, filepath.Join(s.dir, nodesDir), opts); err != nil {
-		return environment(err)
+		return Environment(err)
 	}
 	s.watches = append(s.watches, watch.Pressure(s.rec, s.serverPids))
 	if err := s.moveIn(ctx); err != nil {
-		return environment(err)
+		return Environment(err)
 	}
 	for _, n := range s.cluster.Servers() {
 		n.OnMove(func(addr string) {
@@ -111,10 +111,10 @@ func (s *session) up(ctx context.Context) error {
 	}
 	fence, err := s.r.settings.Fence()
 	if err != nil {
-		return usage(err)
+		return Usage(err)
 	}
 	if s.register, err = register.Serve(register.New(fence, s.r.startValues()).Handle, s.registerRec); err != nil {
-		return environment(err)
+		return Environment(err)
 	}
 	s.net.Serve(history.PartyRegister, "", s.register.Addr())
 	return s.startClients(ctx)
@@ -160,7 +160,7 @@ func (s *session) startClients(ctx context.Context) error {
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
-		return environment(err)
+		return Environment(err)
 	}
 	return nil
 }

@@ -192,17 +192,12 @@ const tailEvery = time.Millisecond
 
 // waitGrant waits until somebody but not was granted the lock after the moment; with an empty name any lock.
 func (t *tail) waitGrant(ctx context.Context, lock, not string, after int64) error {
-	for {
-		t.poll()
-		if t.grantedAfter(lock, not, after) {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
+	for t.poll(); !t.grantedAfter(lock, not, after); t.poll() {
+		if !nemesis.Wait(ctx, tailEvery) {
 			return ctx.Err()
-		case <-time.After(tailEvery):
 		}
 	}
+	return nil
 }
 
 func (t *tail) grantedAfter(lock, not string, after int64) bool {

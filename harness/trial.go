@@ -44,7 +44,7 @@ type Trial struct {
 // Nothing is started, and no server is asked. The error, if any, is an [Error].
 func Resolve(cat *Catalogue, cfg Config) (*Trial, error) {
 	if err := renamed(cat, cfg); err != nil {
-		return nil, usage(err)
+		return nil, Usage(err)
 	}
 	r, err := complete(cat, cfg)
 	if err != nil {
@@ -73,7 +73,7 @@ func newTrial(r *resolved, plan *nemesis.Plan) (*Trial, error) {
 		return nil, err
 	}
 	if bound := r.livenessBound(plan); bound > maxBound {
-		return nil, usage(fmt.Errorf("the recovery test (after the faults, each client acquires each lock once more) can take %v, "+
+		return nil, Usage(fmt.Errorf("the recovery test (after the faults, each client acquires each lock once more) can take %v, "+
 			"but the limit is %v: choose fewer clients, fewer locks, a shorter ttl, a shorter hold or a smaller clock jump",
 			bound.Round(time.Second), maxBound))
 	}
@@ -90,10 +90,10 @@ func ReadTrial(cat *Catalogue, dir, version string) (*Trial, error) {
 	b, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, usage(fmt.Errorf("%s has no file %s: it is not a run directory, or an older version of lockstorm made it", dir,
+		return nil, Usage(fmt.Errorf("%s has no file %s: it is not a run directory, or an older version of lockstorm made it", dir,
 			TrialFile))
 	case err != nil:
-		return nil, usage(err)
+		return nil, Usage(err)
 	}
 	return ParseTrial(cat, path, b, version)
 }
@@ -102,14 +102,14 @@ func ReadTrial(cat *Catalogue, dir, version string) (*Trial, error) {
 func ParseTrial(cat *Catalogue, path string, b []byte, version string) (*Trial, error) {
 	var saved Trial
 	if err := json.Unmarshal(b, &saved); err != nil {
-		return nil, usage(fmt.Errorf("%s: %w", path, err))
+		return nil, Usage(fmt.Errorf("%s: %w", path, err))
 	}
 	if saved.Schema != TrialSchema {
-		return nil, usage(fmt.Errorf("%s has schema %d, but this version of lockstorm reads only schema %d: use the version of "+
+		return nil, Usage(fmt.Errorf("%s has schema %d, but this version of lockstorm reads only schema %d: use the version of "+
 			"lockstorm that wrote the file", path, saved.Schema, TrialSchema))
 	}
 	if saved.Plan == nil {
-		return nil, usage(fmt.Errorf("%s has no field \"plan\", so no run can be repeated from it: name the trial.json of a run", path))
+		return nil, Usage(fmt.Errorf("%s has no field \"plan\", so no run can be repeated from it: name the trial.json of a run", path))
 	}
 	saved.Config.Version = version
 	r, err := complete(cat, saved.Config)
@@ -121,9 +121,9 @@ func ParseTrial(cat *Catalogue, path string, b []byte, version string) (*Trial, 
 		err = fmt.Errorf("%s: %w", path, err)
 		in.Setting.NoLoss, in.Setting.NoClock = "", ""
 		if in.Setting.Theirs == "" && saved.Plan.Check(cat.Nemeses, in) == nil { // another machine can
-			return nil, environment(err)
+			return nil, Environment(err)
 		}
-		return nil, usage(err)
+		return nil, Usage(err)
 	}
 	t, err := newTrial(r, saved.Plan)
 	if err == nil {
@@ -147,7 +147,7 @@ func Revise(cat *Catalogue, cfg Config, plan *nemesis.Plan) (*Trial, error) {
 		return nil, err
 	}
 	if err := plan.Check(cat.Nemeses, r.input()); err != nil {
-		return nil, usage(err)
+		return nil, Usage(err)
 	}
 	return newTrial(r, plan)
 }
@@ -186,11 +186,11 @@ func (t *Trial) Run(ctx context.Context, out string, p *Progress) (*Outcome, err
 	}
 	dir, err := filepath.Abs(out)
 	if err != nil {
-		return nil, usage(err)
+		return nil, Usage(err)
 	}
 	err = errors.Join(makeDirs(dir), t.Plan.WriteFile(filepath.Join(dir, planFile)))
 	if err = errors.Join(err, t.WriteFile(filepath.Join(dir, TrialFile))); err != nil {
-		return nil, environment(err)
+		return nil, Environment(err)
 	}
 	o := &Outcome{Dir: out, Seed: t.Config.Seed}
 	if err := drive(ctx, t, dir, p, o); err != nil {
@@ -221,12 +221,12 @@ func EmptyDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case err == nil && len(entries) > 0:
-		return usage(fmt.Errorf("--out %s is not empty: choose a new directory (runs are never overwritten)", dir))
+		return Usage(fmt.Errorf("--out %s is not empty: choose a new directory (runs are never overwritten)", dir))
 	case err != nil && !errors.Is(err, os.ErrNotExist):
-		return usage(fmt.Errorf("--out: %w", err))
+		return Usage(fmt.Errorf("--out: %w", err))
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return usage(fmt.Errorf("--out: %w", err))
+		return Usage(fmt.Errorf("--out: %w", err))
 	}
 	return nil
 }

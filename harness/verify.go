@@ -68,14 +68,14 @@ var ErrNoProof = errors.New("the results contain no proof of this finding: judge
 func readRecord(path string) (*proof.Record, *history.Record, error) {
 	h, err := history.ReadFile(path)
 	if err != nil {
-		return nil, nil, usage(err)
+		return nil, nil, Usage(err)
 	}
 	if len(h.Damage) > 0 {
-		return nil, nil, usage(fmt.Errorf("%s is damaged: %s", path, h.Damage[0].String()))
+		return nil, nil, Usage(fmt.Errorf("%s is damaged: %s", path, h.Damage[0].String()))
 	}
 	rec, err := history.Build(h)
 	if err != nil {
-		return nil, nil, usage(err)
+		return nil, nil, Usage(err)
 	}
 	return proof.New(rec), rec, nil
 }
@@ -108,7 +108,7 @@ func (v *Verified) whole(path string) error {
 func (v *Verified) Letter(n int) (*proof.Letter, error) {
 	p := v.Proofs[n]
 	if p.Finding.Proof == nil {
-		return nil, usage(p.Err)
+		return nil, Usage(p.Err)
 	}
 	return v.record.Letter(p.Finding.Claim(p.Check), p.Finding.Proof, p.Finding.Message, v.Results.Record)
 }
@@ -116,7 +116,7 @@ func (v *Verified) Letter(n int) (*proof.Letter, error) {
 // VerifyLetter checks a proof in a file of its own; with the path of a history or a run directory it is held against that record.
 func VerifyLetter(path, record string) (l *proof.Letter, story []string, err error) {
 	if l, err = proof.ReadLetter(path); err != nil {
-		return nil, nil, usage(err)
+		return nil, nil, Usage(err)
 	}
 	if record == "" {
 		story, err = l.Verify()
@@ -131,7 +131,7 @@ func VerifyLetter(path, record string) (l *proof.Letter, story []string, err err
 	}
 	digest, err := proof.Digest(record)
 	if err != nil {
-		return nil, nil, environment(err)
+		return nil, nil, Environment(err)
 	}
 	story, err = l.Against(in, digest)
 	return l, story, err

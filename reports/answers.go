@@ -12,10 +12,20 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
+// grantsOf are the grants of a finding that are on record.
+func grantsOf(rec *history.Record, f *checker.Finding) (out []*history.Grant) {
+	for _, id := range f.Grants {
+		if g := rec.ByID[id]; g != nil {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
 // clientsOf are the clients of a finding's grants, in the order of the grants.
 func clientsOf(rec *history.Record, f *checker.Finding) (clients []string) {
-	for _, id := range f.Grants {
-		if g := rec.ByID[id]; g != nil && !slices.Contains(clients, g.Client) {
+	for _, g := range grantsOf(rec, f) {
+		if !slices.Contains(clients, g.Client) {
 			clients = append(clients, g.Client)
 		}
 	}
@@ -59,25 +69,17 @@ func listed(names []string, most int) string {
 	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
 }
 
+// maxName is how much of a name a sentence can bear.
+const maxName = 60
+
 func lockOf(rec *history.Record, f *checker.Finding) string {
-	for _, id := range f.Grants {
-		if g := rec.ByID[id]; g != nil {
-			return "lock " + shortened(g.Lock)
-		}
+	if of := grantsOf(rec, f); len(of) > 0 {
+		return "lock " + cut(of[0].Lock, maxName)
 	}
 	if len(rec.Locks) == 1 {
-		return "lock " + shortened(rec.Locks[0])
+		return "lock " + cut(rec.Locks[0], maxName)
 	}
 	return "the lock"
-}
-
-// shortened is a name cut to what a sentence can bear.
-func shortened(name string) string {
-	const most = 60
-	if r := []rune(name); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return name
 }
 
 func whenCell(rec *history.Record, h *happening) cell {
@@ -87,7 +89,7 @@ func whenCell(rec *history.Record, h *happening) cell {
 	if f.To-from > 1000 && f.Rule != "foreign-release" { // which is a moment
 		c.Text = fmt.Sprintf("%s, for %s", moment(from), span(f.To-from))
 	}
-	c.More = "after the start of the run (length of the run: " + seconds(endOf(rec)) + ")"
+	c.More = "after the start of the run (length of the run: " + span(endOf(rec)) + ")"
 	return c
 }
 
@@ -173,7 +175,7 @@ func (m *mechanism) step(s Step) {
 		name, _, _ := strings.Cut(s.Text, " ")
 		m.add(name)
 		if found := neverOn.FindStringSubmatch(m.f.Cause); found != nil {
-			m.add("key " + shortened(found[1]) + " never reached " + found[2])
+			m.add("key " + cut(found[1], maxName) + " never reached " + found[2])
 		}
 	case StepHeal:
 		if m.grants < 2 { // else it ends what has done its harm

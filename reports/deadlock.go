@@ -31,16 +31,11 @@ func once(r *checker.Results) *checker.Results {
 }
 
 // waitsOf are the two requests that wait in a deadlock; none: it is no deadlock.
-func waitsOf(rec *history.Record, f *checker.Finding) (waits []*history.Grant) {
+func waitsOf(rec *history.Record, f *checker.Finding) []*history.Grant {
 	if f.Rule != ruleDeadlocked {
 		return nil
 	}
-	for _, id := range f.Grants {
-		if g := rec.ByID[id]; g != nil && g.Acquire != nil {
-			waits = append(waits, g)
-		}
-	}
-	return waits
+	return slices.DeleteFunc(grantsOf(rec, f), func(g *history.Grant) bool { return g.Acquire == nil })
 }
 
 // sinceWhen is when something began: a deadlock began with the second wait, and not with the search for it.

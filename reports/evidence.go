@@ -35,7 +35,7 @@ type eventRef struct {
 type evidence struct {
 	order []int64
 	backs map[int64][]backLink
-	rows  []eventRow
+	Rows  []eventRow // events with a line, in order
 	shown map[int64]bool
 	Left  int // how many have no line
 
@@ -104,25 +104,15 @@ func (e *evidence) find(rec *history.Record) {
 	for _, i := range e.order {
 		switch ev := lines[i]; {
 		case ev == nil:
-		case len(e.rows) == maxEvents:
+		case len(e.Rows) == maxEvents:
 			e.Left++
 		default:
 			e.shown[i] = true
-			e.rows = append(e.rows, eventRow{Index: i, Line: clipped(string(ev.AppendJSON(nil, true))), Backs: e.backs[i]})
+			e.Rows = append(e.Rows, eventRow{Index: i, Line: cut(string(ev.AppendJSON(nil, true)), maxLine), Backs: e.backs[i]})
 		}
 	}
-	slices.SortFunc(e.rows, func(a, b eventRow) int { return int(a.Index - b.Index) })
+	slices.SortFunc(e.Rows, func(a, b eventRow) int { return int(a.Index - b.Index) })
 }
-
-func clipped(line string) string {
-	if len(line) <= maxLine {
-		return line
-	}
-	return line[:maxLine] + " ..."
-}
-
-// Rows are the events with a line, in order.
-func (e *evidence) Rows() []eventRow { return e.rows }
 
 // refs are the events that something names, and how many more it names.
 func (e *evidence) refs(events []int64) (refs []eventRef, more int) {
@@ -133,4 +123,4 @@ func (e *evidence) refs(events []int64) (refs []eventRef, more int) {
 }
 
 // All is how many events are named and on record.
-func (e *evidence) All() int { return len(e.rows) + e.Left }
+func (e *evidence) All() int { return len(e.Rows) + e.Left }

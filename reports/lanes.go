@@ -113,10 +113,8 @@ func ranked(r *checker.Results, rec *history.Record, s *Story) map[string]int {
 		}
 	}
 	finding := func(f *checker.Finding) {
-		for _, id := range f.Grants {
-			if g := rec.ByID[id]; g != nil {
-				add(g.Client)
-			}
+		for _, g := range grantsOf(rec, f) {
+			add(g.Client)
 		}
 	}
 	for i := range s.Incidents {

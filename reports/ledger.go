@@ -41,10 +41,8 @@ func newLedger(rec *history.Record) *ledger {
 // wrote what, whose write was overwritten by whom without having been seen, and what was refused.
 func (l *ledger) of(h *happening) (rows []ledgerRow, more int) {
 	lock := ""
-	for _, id := range h.first().Grants {
-		if g := l.rec.ByID[id]; g != nil {
-			lock = g.Lock
-		}
+	if of := grantsOf(l.rec, h.first()); len(of) > 0 {
+		lock = of[len(of)-1].Lock
 	}
 	for _, e := range l.events[lock] {
 		if e.Time < h.window.From || e.Time > h.window.To {

@@ -46,7 +46,7 @@ func (p *painter) numbers(steps []Step) {
 }
 
 // number gives the steps of a tale the numbers that they have in a picture.
-func (t *tale) number(picture *Timeline) {
+func number(t *tale, picture *Timeline) {
 	if picture == nil {
 		return
 	}

@@ -109,8 +109,8 @@ type pageData struct {
 	Checks        []checkRow
 	Evidence      *evidence
 	Stats         [][2]string
-	Faults        faultTable
-	Notes         notes
+	Faults        folded[faultRow]
+	Notes         folded[string] // on the record
 }
 
 // toldIncident is an incident that the page tells step by step.
@@ -212,7 +212,7 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, 
 	}
 	ev := evidenceOf(r, rec, told, story.Survived)
 	d.Screen, d.Facts, d.Checks, d.Evidence = screenOf(r, rec, first, about), whatRan(r, rec), checkRows(r, ev, all), ev
-	d.Stats, d.Faults, d.Notes = statRows(r), faultsTable(faultRows(r, rec)), notesOf(r)
+	d.Stats, d.Faults, d.Notes = statRows(r), fold(faultRows(r, rec), openFaults, maxFaults), fold(r.Notes, maxNotes, maxNotes)
 	d.Registers = registersOf(rec)
 	if about.Replayable {
 		program, _ := programOf(d.Command)
@@ -227,7 +227,7 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, 
 	}
 	drawing.Wait()
 	if len(d.Told) > 0 {
-		d.Told[0].number(d.Scene)
+		number(&d.Told[0].tale, d.Scene)
 		d.Rest = d.Told[1:]
 	}
 	return d, nil

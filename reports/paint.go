@@ -2,6 +2,7 @@ package reports
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -100,15 +101,10 @@ func (p *painter) inLayers() []*track {
 		}
 		return 3
 	}
-	out := make([]*track, 0, len(p.tracks))
-	for _, t := range p.tracks {
-		out = append(out, t)
-	}
-	slices.SortFunc(out, func(a, b *track) int {
+	return slices.SortedFunc(maps.Values(p.tracks), func(a, b *track) int {
 		return cmp.Or(cmp.Compare(layer(a.class), layer(b.class)), cmp.Compare(a.y, b.y), cmp.Compare(a.h, b.h),
 			cmp.Compare(a.class, b.class))
 	})
-	return out
 }
 
 func (p *painter) x(t int64) float64 {

@@ -28,24 +28,33 @@ type stepRow struct {
 	Time   string     // as precise as the steps beside it need
 }
 
-// tale is the steps of an incident or of what a lock withstood.
-type tale struct {
-	Open, Folded []stepRow
-	More         int // steps that are left out
+// folded are rows of which the first stand open, and what is left out is counted.
+type folded[T any] struct {
+	Open, Folded []T
+	More         int
 }
+
+// fold leaves so many rows open, and shows so many in all.
+func fold[T any](rows []T, open, most int) folded[T] {
+	shown := rows[:min(len(rows), most)]
+	n := min(len(shown), open)
+	return folded[T]{shown[:n], shown[n:], len(rows) - len(shown)}
+}
+
+// tale is the steps of an incident or of what a lock withstood.
+type tale = folded[stepRow]
 
 func (e *evidence) tale(story string, steps []Step) tale {
 	show := moment
 	if n := len(steps); n > 0 && steps[n-1].At-steps[0].At < 20_000_000 {
 		show = precisely
 	}
-	rows := make([]stepRow, 0, min(len(steps), maxSteps))
-	for i, s := range steps[:min(len(steps), maxSteps)] {
+	rows := make([]stepRow, len(steps))
+	for i, s := range steps {
 		of, _ := e.refs(s.Events[:min(len(s.Events), 1)])
-		rows = append(rows, stepRow{Step: s, ID: stepID(story, i), Of: of, Time: show(s.At)})
+		rows[i] = stepRow{Step: s, ID: stepID(story, i), Of: of, Time: show(s.At)}
 	}
-	n := min(len(rows), openSteps)
-	return tale{Open: rows[:n], Folded: rows[n:], More: len(steps) - len(rows)}
+	return fold(rows, openSteps, maxSteps)
 }
 
 // findingRow is a finding in the table of its check.
@@ -120,27 +129,4 @@ func (e *evidence) findings(check string, c checker.Result, which []int) []findi
 		out = append(out, findingRow{c.Findings[i], id, refs, more, incident})
 	}
 	return out
-}
-
-// faultTable is the table of faults.
-type faultTable struct {
-	Open, Folded []faultRow
-	More         int
-}
-
-func faultsTable(rows []faultRow) faultTable {
-	shown := rows[:min(len(rows), maxFaults)]
-	n := min(len(shown), openFaults)
-	return faultTable{Open: shown[:n], Folded: shown[n:], More: len(rows) - len(shown)}
-}
-
-// notes are the first remarks on the record, and how many more there are.
-type notes struct {
-	Shown []string
-	More  int
-}
-
-func notesOf(r *checker.Results) notes {
-	shown := r.Notes[:min(len(r.Notes), maxNotes)]
-	return notes{shown, len(r.Notes) - len(shown)}
 }

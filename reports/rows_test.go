@@ -44,10 +44,10 @@ func TestTheWorstIsListed(t *testing.T) {
 func TestBoundedTables(t *testing.T) {
 	r := failed(nil)
 	r.Notes = make([]string, maxNotes+5)
-	if n := notesOf(r); len(n.Shown) != maxNotes || n.More != 5 {
-		t.Errorf("%d notes, %d more", len(n.Shown), n.More)
+	if n := fold(r.Notes, maxNotes, maxNotes); len(n.Open) != maxNotes || n.More != 5 {
+		t.Errorf("%d notes, %d more", len(n.Open), n.More)
 	}
-	f := faultsTable(make([]faultRow, maxFaults+7))
+	f := fold(make([]faultRow, maxFaults+7), openFaults, maxFaults)
 	if len(f.Open) != openFaults || len(f.Open)+len(f.Folded) != maxFaults || f.More != 7 {
 		t.Errorf("%d and %d faults, %d more", len(f.Open), len(f.Folded), f.More)
 	}

@@ -101,7 +101,7 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 	}
 	who := cell{"Who", fmt.Sprintf("%s, %s", checker.Count(int64(max(r.Clients, len(rec.Last))), "client"),
 		checker.Count(int64(len(rec.Locks)), "lock")), strings.Join(rec.Locks[:min(len(rec.Locks), 8)], ", ")}
-	when := cell{"When", "a run of " + seconds(r.Duration), fmt.Sprintf("seed %d", r.Seed)}
+	when := cell{"When", "a run of " + span(r.Duration), fmt.Sprintf("seed %d", r.Seed)}
 	why := cell{"Faults", checker.Count(effective, "fault") + " took effect", strings.Join(faultNames(rec), ", ")}
 	cost := cell{"Cost", "no acknowledged update was lost", checker.Count(r.Stats["updates_acked"], "update") + " acknowledged"}
 	switch plain := lossesIn(r, facts.RegPlain); {

@@ -189,5 +189,3 @@ func capital(s string) string {
 
 // span is a length for people, with three digits.
 func span(ns int64) string { return checker.Millis(ns) }
-
-func seconds(ns int64) string { return checker.Millis(ns) }

@@ -126,10 +126,8 @@ func drawn(rec *history.Record, f *checker.Finding) (d *drawing, ok bool) {
 	if d.both = of[0].Overlap(of[1]); d.both.Empty() {
 		return nil, false
 	}
-	for _, fault := range rec.Faults {
-		if f.Fault != 0 && fault.ID == f.Fault {
-			d.rows = append(d.rows, sketchRow{cutLabel(fault.Fault.Fault), []span64{{fault.Span(), faulty}}})
-		}
+	if fault := rec.Injected(f.Fault); fault != nil {
+		d.rows = append(d.rows, sketchRow{cutLabel(fault.Fault.Fault), []span64{{fault.Span(), faulty}}})
 	}
 	return d, true
 }

@@ -14,11 +14,9 @@ import (
 // and the servers in the time of it, the update that was lost.
 func steps(f *checker.Finding, r *checker.Results, rec *history.Record) []Step {
 	var out []Step
-	for _, id := range f.Grants {
-		if g := rec.ByID[id]; g != nil {
-			out = append(out, grantSteps(g, f.To)...)
-			out = append(out, renewalSteps(g, f)...)
-		}
+	for _, g := range grantsOf(rec, f) {
+		out = append(out, grantSteps(g, f.To)...)
+		out = append(out, renewalSteps(g, f)...)
 	}
 	out = append(out, deadlockSteps(f, rec)...)
 	out = append(out, faultSteps(f, rec)...)
@@ -53,8 +51,8 @@ func blame(out []Step, f *checker.Finding, rec *history.Record) {
 // grants on.
 func spanOf(f *checker.Finding, rec *history.Record) history.Interval {
 	span := history.Interval{From: f.From, To: f.To}
-	for _, id := range f.Grants {
-		if g := rec.ByID[id]; g != nil && g.Acquire != nil {
+	for _, g := range grantsOf(rec, f) {
+		if g.Acquire != nil {
 			span.From = min(span.From, g.Acquire.Start())
 		}
 	}
@@ -225,10 +223,7 @@ func touches(in *history.Injection, f *checker.Finding, rec *history.Record) boo
 	if len(in.Clients) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(f.Grants, func(id string) bool {
-		g := rec.ByID[id]
-		return g != nil && slices.Contains(in.Clients, g.Client)
-	})
+	return slices.ContainsFunc(clientsOf(rec, f), func(c string) bool { return slices.Contains(in.Clients, c) })
 }
 
 // strikes is the beginning of a fault with its proof; where that came later, it is a step of its own.

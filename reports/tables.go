@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,12 +28,7 @@ func whatRan(r *checker.Results, rec *history.Record) [][2]string {
 		{"started", r.Started.UTC().Format("2006-01-02 15:04:05 UTC")},
 		{"tolerance", dur(rec.Run.Tolerance).String()},
 	}
-	var names []string
-	for name := range r.Versions {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(r.Versions)) {
 		out = append(out, [2]string{name, r.Versions[name]})
 	}
 	return out
@@ -53,13 +49,13 @@ func subject(r *checker.Results) string {
 // statRows are all figures by name.
 func statRows(r *checker.Results) [][2]string {
 	var out [][2]string
-	for name, v := range r.Stats {
+	for _, name := range slices.Sorted(maps.Keys(r.Stats)) {
+		v := r.Stats[name]
 		text := strconv.FormatInt(v, 10)
 		if strings.HasSuffix(name, "_ns") {
 			text = checker.Millis(v)
 		}
 		out = append(out, [2]string{name, text})
 	}
-	slices.SortFunc(out, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
 	return out
 }

@@ -22,7 +22,7 @@ func Summary(w io.Writer, r *checker.Results, rec *history.Record, style Style) 
 	s.line(0, "")
 	s.checks(r)
 	s.line(0, "")
-	s.figures(r)
+	s.line(2, "  %s", figures(r))
 	for _, n := range r.Notes {
 		s.line(8, "  note: %s", n)
 	}
@@ -211,13 +211,4 @@ func (p *printer) steps(steps []Step) {
 		}
 		p.painted(c, text, "    %s  %s", at(s.At), s.Text)
 	}
-}
-
-// figures lists what every run has, in a line.
-func (p *printer) figures(r *checker.Results) {
-	var parts []string
-	for _, f := range figures(r) {
-		parts = append(parts, f.name+" "+f.value)
-	}
-	p.line(2, "  %s", strings.Join(parts, "; "))
 }

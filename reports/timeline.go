@@ -107,10 +107,8 @@ func (d drawer) scene(told []*happening) *Timeline {
 // locksOf are the locks that a finding is about.
 func locksOf(f *checker.Finding, rec *history.Record) map[string]bool {
 	out := map[string]bool{}
-	for _, id := range f.Grants {
-		if g := rec.ByID[id]; g != nil {
-			out[g.Lock] = true
-		}
+	for _, g := range grantsOf(rec, f) {
+		out[g.Lock] = true
 	}
 	return out
 }
@@ -137,9 +135,8 @@ func endOf(rec *history.Record) int64 {
 func around(f *checker.Finding, rec *history.Record) (history.Interval, []string) {
 	span := history.Interval{From: f.From, To: f.To}
 	var clients []string
-	for _, id := range f.Grants {
-		g := rec.ByID[id]
-		if g == nil || g.Acquire == nil {
+	for _, g := range grantsOf(rec, f) {
+		if g.Acquire == nil {
 			continue
 		}
 		clients = append(clients, g.Client)

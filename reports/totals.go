@@ -32,8 +32,8 @@ func totals(r *checker.Results) []Total {
 	}
 	if l := lossesIn(r, facts.RegFenced); l.counted {
 		refused := r.Stats["fence_refused"]
-		add(TotalLostFenced, l.lost, "Lost behind the fence: %s%s; it refused %d stale %s.",
-			l.of(update), l.others("; ", ""), refused, plural(int(refused), "request"))
+		add(TotalLostFenced, l.lost, "Lost behind the fence: %s%s; it refused %s.",
+			l.of(update), l.others("; ", ""), checker.Count(refused, "stale request"))
 	}
 	if l := lossesIn(r, regLedger); l.counted {
 		add(TotalLostLedger, l.lost, "Lost in the ledger: %s%s.", l.of(update), l.others("; ", ""))

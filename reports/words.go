@@ -33,10 +33,8 @@ func headline(r *checker.Results) string {
 		}
 		return "VIOLATION: " + strings.Join(failed, ", ")
 	default:
-		for _, name := range r.Order {
-			if c := r.Checks[name]; c.Required && c.Verdict == checker.Unknown {
-				return fmt.Sprintf("inconclusive: the check %s has no verdict: %s", name, c.Reason)
-			}
+		if name, c := unanswered(r); name != "" {
+			return fmt.Sprintf("inconclusive: the check %s has no verdict: %s", name, c.Reason)
 		}
 		return "inconclusive"
 	}
@@ -82,7 +80,10 @@ func oneLine(c checker.Result) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, class))
 		}
 	}
-	text := strings.Join(parts, ", ") + plural(len(c.Findings), " finding")
+	text := strings.Join(parts, ", ") + " finding"
+	if len(c.Findings) > 1 {
+		text += "s"
+	}
 	if !gates(c) {
 		text += " (no effect on the verdict)"
 	}
@@ -113,12 +114,11 @@ func noted(in Incident) string {
 
 // shortly is what kind of finding an incident is, how often it is listed and since when.
 func shortly(in Incident) string {
-	text := fmt.Sprintf("rule %s (check %s), %d %s, the first at %s", in.Rule, in.Check, in.Count, plural(in.Count, "finding"),
-		moment(in.First))
+	first := "the first at "
 	if in.Count == 1 {
-		text = fmt.Sprintf("rule %s (check %s), 1 finding, at %s", in.Rule, in.Check, moment(in.First))
+		first = "at "
 	}
-	return text
+	return fmt.Sprintf("rule %s (check %s), %s, %s%s", in.Rule, in.Check, checker.Count(in.Count, "finding"), first, moment(in.First))
 }
 
 // remark says why an incident fails nothing by itself, where that is so.
@@ -157,38 +157,24 @@ func headlineOf(f *checker.Finding) string { return capital(headOf(f.Class) + f.
 
 func moreText(n int) string { return "... and " + checker.Count(n, "more fault") + "." }
 
-// figure is a number with its name.
-type figure struct{ name, value string }
-
 // figures are the statistics that every run has.
-func figures(r *checker.Results) []figure {
-	out := []figure{
-		{"events", fmt.Sprint(r.Stats["events"])},
-		{"grants", fmt.Sprint(r.Stats["grants"])},
-		{"faults", fmt.Sprintf("%d injected, %d took effect", r.Stats["faults_injected"], r.Stats["faults_effective"])},
-	}
+func figures(r *checker.Results) string {
+	text := fmt.Sprintf("events %d; grants %d; faults %d injected, %d took effect", r.Stats["events"], r.Stats["grants"],
+		r.Stats["faults_injected"], r.Stats["faults_effective"])
 	if v, ok := r.Stats["acquire_p50_ns"]; ok {
-		out = append(out, figure{"acquire", fmt.Sprintf("p50 %s, p99 %s", checker.Millis(v),
-			checker.Millis(r.Stats["acquire_p99_ns"]))})
+		text += fmt.Sprintf("; acquire p50 %s, p99 %s", span(v), span(r.Stats["acquire_p99_ns"]))
 	}
 	if n := r.Stats["renewals"]; n > 0 {
-		out = append(out, figure{"renew", fmt.Sprintf("p50 %s, p99 %s, %d of %d failed", checker.Millis(r.Stats["renew_p50_ns"]),
-			checker.Millis(r.Stats["renew_p99_ns"]), r.Stats["renewals_failed"], n)})
+		text += fmt.Sprintf("; renew p50 %s, p99 %s, %d of %d failed", span(r.Stats["renew_p50_ns"]), span(r.Stats["renew_p99_ns"]),
+			r.Stats["renewals_failed"], n)
 	}
 	if v, ok := r.Stats["recovery_max_ns"]; ok {
-		out = append(out, figure{"recovery", "max " + checker.Millis(v) + " from a fault to the next grant"})
+		text += "; recovery max " + span(v) + " from a fault to the next grant"
 	}
 	if v, ok := r.Stats["ready_ns"]; ok {
-		out = append(out, figure{"first grant", "after " + checker.Millis(v)})
+		text += "; first grant after " + span(v)
 	}
-	return out
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
+	return text
 }
 
 // dur shows a length in ns to people.

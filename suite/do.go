@@ -2,7 +2,6 @@ package suite
 
 import (
 	"context"
-	"errors"
 
 	"github.com/lockstorm/lockstorm/harness"
 )
@@ -39,12 +38,12 @@ func (c Case) run(ctx context.Context, cat *harness.Catalogue, dir string) (*har
 // Refused is what a run that broke, or was refused, differs in from what the case expects; the error is returned unless just
 // that was expected.
 func (c Case) Refused(err error) ([]Difference, error) {
-	var coded *harness.Error
-	if !errors.As(err, &coded) {
+	switch code := harness.CodeOf(err); {
+	case code == 0:
 		return nil, err
-	}
-	if c.Expect.refused(err) {
+	case c.Expect.refused(err):
 		return nil, nil
+	default:
+		return c.Expect.Compare(code, nil), err
 	}
-	return c.Expect.Compare(coded.Code, nil), err
 }

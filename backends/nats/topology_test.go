@@ -45,12 +45,12 @@ func both(t *testing.T, topology string, test func(b *ensembletest.Bench)) {
 	})
 	t.Run(cluster.EmbeddedName, func(t *testing.T) {
 		t.Parallel()
-		test(ensembletest.StartWith(t, top, embedded))
+		test(ensembletest.StartWith(t, top, cluster.EmbeddedName, embedded))
 	})
 }
 
-func embedded(s *proc.Starter) cluster.Provider {
-	return cluster.Embedded{Starter: s, Command: func(_, _, addr string) (*exec.Cmd, error) {
+func embedded(s *proc.Starter) []cluster.Provider {
+	return []cluster.Provider{cluster.Embedded{Starter: s, Command: func(_, _, addr string) (*exec.Cmd, error) {
 		self, err := os.Executable()
 		if err != nil {
 			return nil, err
@@ -58,7 +58,7 @@ func embedded(s *proc.Starter) cluster.Provider {
 		cmd := exec.Command(self)
 		cmd.Env = append(os.Environ(), serveAt+"="+addr)
 		return cmd, nil
-	}}
+	}}}
 }
 
 // One server keeps what it has over a kill.

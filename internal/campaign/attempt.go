@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -16,25 +17,19 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/campaign/queue"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // keep tells the queue that a task is at work, until it is settled: it gives it to nobody else meanwhile.
-func (r *working) keep(msg jetstream.Msg) (settled func()) {
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(r.Campaign.AckWait / 3)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				msg.InProgress() //nolint:errcheck // another worker gets it, then, and both attempts are kept
-			case <-done:
-				return
-			}
+func (r *working) keep(ctx context.Context, msg jetstream.Msg) (settled func()) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		for nemesis.Wait(ctx, r.Campaign.AckWait/3) {
+			msg.InProgress() //nolint:errcheck // another worker gets it, then, and both attempts are kept
 		}
-	}()
-	return func() { close(done); <-ended }
+	})
+	return func() { stop(); asking.Wait() }
 }
 
 // handle makes a task that a message has brought, stores what came of it, and only then acknowledges the message. When the run
@@ -70,11 +65,10 @@ func (r *working) handle(ctx context.Context, msg jetstream.Msg, t Task, free fu
 // lacksFor reports whether this machine lacks something for a task, although it had what the first cell of its need wanted:
 // others may have it.
 func (r *working) lacksFor(t Task) bool {
-	c, err := r.Campaign.Definition.Cells[t.Cell].Cell()
-	if err != nil || r.Do != nil {
+	if r.Do != nil {
 		return false
 	}
-	missing := lacking(r.Catalogue, c)
+	missing := lacking(r.Catalogue, r.Campaign.Definition.Cells[t.Cell])
 	if missing == nil {
 		return false
 	}
@@ -145,15 +139,11 @@ func (r *working) acknowledge(ctx context.Context, msg jetstream.Msg) {
 // attempt makes an attempt and stores it. No outcome: it was given up. again: the host disturbed it, and it may be made once
 // more.
 func (r *working) attempt(ctx context.Context, o owner, given uint64, free func()) (out *gate.RunResult, again bool) {
-	cell, err := r.Campaign.Definition.Cells[o.Cell].Cell()
-	if err != nil {
-		r.fail(err)
-		return nil, false
-	}
+	cell := r.Campaign.Definition.Cells[o.Cell]
 	r.tell(Progress{Task: r.Campaign.name(o.Task)})
 	dir, err := os.MkdirTemp(r.Dir, fmt.Sprintf("run-%s-", o.ID()))
 	if err != nil {
-		r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: err})
+		r.fail(harness.Environment(err))
 		return nil, false
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // the folder of the worker is removed with all that is in it
@@ -163,8 +153,8 @@ func (r *working) attempt(ctx context.Context, o owner, given uint64, free func(
 	switch do := r.Do; {
 	case given > mostGiven:
 		out = &gate.RunResult{
-			Cell: cell.Name, Seed: o.Seed, Attempt: n, Status: gate.Broken, Exit: harness.ExitPanic,
-			Command: cell.Seeded(o.Seed).Run.Line(), Began: time.Now().UTC(),
+			Cell: cell.Case.Name, Seed: o.Seed, Attempt: n, Status: gate.Broken, Exit: harness.ExitPanic,
+			Command: cell.Case.Seeded(o.Seed).Run.Line(), Began: time.Now().UTC(),
 			Error: fmt.Sprintf("%d workers took this run from the queue of the campaign one after the other, but none of these workers "+
 				"finished the run", given-1),
 		}
@@ -175,7 +165,7 @@ func (r *working) attempt(ctx context.Context, o owner, given uint64, free func(
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: err})
+			r.fail(harness.Environment(err))
 		}
 		return nil, false
 	}
@@ -188,8 +178,8 @@ func (r *working) attempt(ctx context.Context, o owner, given uint64, free func(
 	free()
 	if err := r.store(ending, o, out, filepath.Join(dir, out.Dir), given); err != nil {
 		if ctx.Err() == nil {
-			r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("cannot store the outcome of the run %s in the queue "+
-				"of the campaign: %w", r.Campaign.name(o.Task), err)})
+			r.fail(harness.Environment(fmt.Errorf("cannot store the outcome of the run %s in the queue "+
+				"of the campaign: %w", r.Campaign.name(o.Task), err)))
 		}
 		return nil, false
 	}
@@ -224,8 +214,8 @@ func (r *working) sick(out *gate.RunResult) {
 	n := r.inRow
 	r.mu.Unlock()
 	if n >= mostSick {
-		r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("%d consecutive runs failed on this machine, because a "+
-			"server or tool is missing or broken; error of the last run: %s", n, out.Error)})
+		r.fail(harness.Environment(fmt.Errorf("%d consecutive runs failed on this machine, because a "+
+			"server or tool is missing or broken; error of the last run: %s", n, out.Error)))
 	}
 }
 
@@ -284,7 +274,7 @@ func (r *working) insist(ctx context.Context, do func(context.Context) error) er
 		if errors.As(explained, new(queue.Full)) || !queue.Away(err) || time.Since(begun) > patience {
 			return explained
 		}
-		if !sleep(ctx, wait) {
+		if !nemesis.Wait(ctx, wait) {
 			return err
 		}
 		wait = min(2*wait, emptyWaitMax)

@@ -233,7 +233,7 @@ func TestRefusals(t *testing.T) {
 	if _, err := Choose(t.Context(), q, ""); err == nil || !strings.Contains(err.Error(), "choose one of same, second") {
 		t.Errorf("two campaigns: %v", err)
 	}
-	if _, err := Make(catalogue(), gate.Definition{}, nil, Settings{Name: "a b"}); err == nil ||
+	if _, err := Make(catalogue(), gate.Definition{}, Settings{Name: "a b"}); err == nil ||
 		!strings.Contains(err.Error(), "not a valid name") {
 		t.Errorf("name: %v", err)
 	}

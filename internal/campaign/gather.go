@@ -174,7 +174,7 @@ func (c *Campaign) claim(dir string) error {
 // unless they are there; those of further machines' controls are in hosts/MACHINE.
 func (c *Campaign) Gather(ctx context.Context, dir string) (*gate.Suite, error) {
 	if err := c.claim(dir); err != nil {
-		return nil, &harness.Error{Code: harness.ExitUsage, Err: err}
+		return nil, harness.Usage(err)
 	}
 	b, err := c.board(ctx)
 	if err != nil {

@@ -28,15 +28,11 @@ const Schema = 1
 
 // Manifest is a campaign as it is stored before anything runs.
 type Manifest struct {
+	Settings
+
 	Schema     int             `json:"schema"`
-	Name       string          `json:"name"`
-	Build      string          `json:"build"` // of the program, see Build
 	Definition gate.Definition `json:"definition"`
-	Needs      []string        `json:"needs"`       // of each cell: what a machine must have
-	Retry      int             `json:"retry"`       // attempts more for a run that the host disturbed
-	AckWait    time.Duration   `json:"ack_wait_ns"` // after which a silent worker has lost its run
-	Keep       time.Duration   `json:"keep_ns"`     // after which the queue forgets the campaign
-	Room       int64           `json:"room"`        // bytes of runs that the queue keeps
+	Needs      []string        `json:"needs"` // of each cell: what a machine must have
 
 	id string // see sum
 }
@@ -52,30 +48,29 @@ func (t Task) ID() string { return fmt.Sprintf("%d-%d", t.Cell, t.Seed) }
 
 // Settings are how a campaign is run.
 type Settings struct {
-	Name    string
-	Build   string
-	Retry   int
-	AckWait time.Duration
-	Keep    time.Duration
-	Room    int64
+	Name    string        `json:"name"`
+	Build   string        `json:"build"`       // of the program, see Build
+	Retry   int           `json:"retry"`       // attempts more for a run that the host disturbed
+	AckWait time.Duration `json:"ack_wait_ns"` // after which a silent worker has lost its run
+	Keep    time.Duration `json:"keep_ns"`     // after which the queue forgets the campaign
+	Room    int64         `json:"room"`        // bytes of runs that the queue keeps
 }
 
 var goodName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 // Make is the manifest of a suite. What this machine lacks another one may have, so that no cell is skipped for that.
-func Make(cat *harness.Catalogue, def gate.Definition, cells []plan.Cell, s Settings) (*Manifest, error) {
+func Make(cat *harness.Catalogue, def gate.Definition, s Settings) (*Manifest, error) {
 	if !goodName.MatchString(s.Name) {
 		return nil, fmt.Errorf("%q is not a valid name of a campaign: use only letters, digits, - and _", s.Name)
 	}
-	m := &Manifest{Schema: Schema, Name: s.Name, Build: s.Build, Retry: s.Retry, AckWait: s.AckWait, Keep: s.Keep, Room: s.Room}
-	for i := range cells {
-		c := &cells[i]
+	m := &Manifest{Settings: s, Schema: Schema}
+	for i := range def.Cells {
+		c := &def.Cells[i]
 		if c.Skip != "" && lacking(cat, *c) != nil {
 			c.Skip = ""
 		}
 		m.Needs = append(m.Needs, need(cat, c.Case))
 	}
-	def.Cells = gate.Define(cells)
 	m.Definition = def
 	if len(m.Tasks(cat)) == 0 {
 		return nil, errors.New("the suite has no cells (backends under faults) to run")
@@ -85,9 +80,7 @@ func Make(cat *harness.Catalogue, def gate.Definition, cells []plan.Cell, s Sett
 
 // lacking says what this machine lacks for a cell; nil: nothing, or the cell is wrong in another way.
 func lacking(cat *harness.Catalogue, c plan.Cell) error {
-	err := plan.Possible(cat, c)
-	var coded *harness.Error
-	if errors.As(err, &coded) && coded.Code == harness.ExitEnvironment {
+	if err := plan.Possible(cat, c); harness.CodeOf(err) == harness.ExitEnvironment {
 		return err
 	}
 	return nil

@@ -19,11 +19,7 @@ func TestShare(t *testing.T) {
 	of := func(cell int, seed uint64) search.Share {
 		s := &gate.Suite{}
 		c.share(s, Task{cell, seed})
-		def, err := c.Definition.Cells[cell].Cell()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s.Share(def, seed)
+		return s.Share(c.Definition.Cells[cell], seed)
 	}
 	ctx := t.Context()
 	first, second, third, elsewhere := of(0, 1), of(0, 2), of(0, 3), of(1, 1)

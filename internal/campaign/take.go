@@ -9,6 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // next waits for a task that this machine can run; nil: ctx has ended.
@@ -37,7 +39,7 @@ func (r *working) next(ctx context.Context) (jetstream.Msg, Task) {
 		if r.Idle > 0 && time.Since(r.last) > r.Idle && r.working() == 0 {
 			r.stop(fmt.Errorf("%w within %v", ErrIdle, r.Idle))
 		}
-		if sleep(ctx, wait) {
+		if nemesis.Wait(ctx, wait) {
 			wait = min(2*wait, emptyWaitMax)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Worker makes runs of a campaign on this machine.
@@ -151,19 +152,15 @@ func (r *working) examine() error {
 	needs := r.Campaign.needs()
 	var why []string
 	for _, need := range slices.Sorted(maps.Keys(needs)) {
-		c, err := r.Campaign.Definition.Cells[needs[need]].Cell()
-		if err != nil {
-			return err
-		}
-		if err := lacking(r.Catalogue, c); err != nil {
+		if err := lacking(r.Catalogue, r.Campaign.Definition.Cells[needs[need]]); err != nil {
 			why = append(why, fmt.Sprintf("%s: %v", need, err))
 			continue
 		}
 		r.able = append(r.able, need)
 	}
 	if len(r.able) == 0 {
-		return &harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("this machine cannot execute any run of campaign %s: %s",
-			r.Campaign.Name, strings.Join(why, "; "))}
+		return harness.Environment(fmt.Errorf("this machine cannot execute any run of campaign %s: %s",
+			r.Campaign.Name, strings.Join(why, "; ")))
 	}
 	for _, w := range why {
 		r.tell(Progress{Note: "this machine cannot execute some runs: " + w})
@@ -194,7 +191,7 @@ func (r *working) follow(ctx context.Context, known chan struct{}) {
 			r.fail(err)
 			return
 		}
-		sleep(ctx, time.Second)
+		nemesis.Wait(ctx, time.Second)
 	}
 }
 
@@ -211,7 +208,7 @@ func (r *working) beat(ctx context.Context) {
 			cancel()
 			said, at = string(v), time.Now()
 		}
-		if !sleep(ctx, beatEach) {
+		if !nemesis.Wait(ctx, beatEach) {
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
 			r.Campaign.workers.Delete(last, r.Name) //nolint:errcheck // it is forgotten soon
@@ -264,7 +261,7 @@ func (r *working) dispatch(ctx context.Context) {
 			r.places.Release(1)
 			return
 		}
-		settled := r.keep(msg)
+		settled := r.keep(ctx, msg)
 		leave := r.enter(ctx, t)
 		if leave == nil {
 			settled()
@@ -312,18 +309,6 @@ func (r *working) enter(ctx context.Context, t Task) (leave func()) {
 		delete(r.running, entry)
 		r.mu.Unlock()
 		r.room.Release(n)
-	}
-}
-
-// sleep waits; false: ctx ended before.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -60,7 +60,7 @@ by its lock), 3 wrong usage, 4 the adapter cannot run on this host.`,
 func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) error {
 	file, err := exec.LookPath(argv[0])
 	if err != nil {
-		return usage(fmt.Errorf("the program %s does not exist or cannot be run: %w", argv[0], err))
+		return harness.Usage(fmt.Errorf("the program %s does not exist or cannot be run: %w", argv[0], err))
 	}
 	argv[0] = file
 	if len(argv) > 1 && argv[1] == "--" { // as `lockstorm run` divides a backend from its arguments
@@ -68,7 +68,7 @@ func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) er
 	}
 	about, err := adapter.Describe(argv)
 	if errors.Is(err, backends.ErrMissing) {
-		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+		return harness.Environment(err)
 	}
 	t := conform.Target{Argv: argv, Hello: err, TTL: f.ttl, Seed: f.seed}
 	var spec backends.Spec
@@ -87,7 +87,7 @@ func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) er
 		t.Servers, t.Nodes = servers.Addrs, servers.Nodes
 	}
 	if t.Dir, err = os.MkdirTemp("", "lockstorm-adapter-"); err != nil {
-		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+		return harness.Environment(err)
 	}
 	defer os.RemoveAll(t.Dir) //nolint:errcheck // as above
 	var log strings.Builder

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ read, check still judges the other histories.`,
 			case other.model != "":
 				return a.checkModel(cmd.Context(), args, other, asJSON)
 			case other.independent:
-				return usage(errors.New("--independent applies only to histories of other tools: add --model"))
+				return harness.Usage(errors.New("--independent applies only to histories of other tools: add --model"))
 			}
 			return a.check(cmd.Context(), args, asJSON)
 		},
@@ -57,7 +58,7 @@ read, check still judges the other histories.`,
 
 func (a *App) check(ctx context.Context, paths []string, asJSON bool) error {
 	if dir := oneRun(paths); dir != "" {
-		return usage(fmt.Errorf("these %d files are the logs of one run: to judge the whole run, use %s check %s", len(paths),
+		return harness.Usage(fmt.Errorf("these %d files are the logs of one run: to judge the whole run, use %s check %s", len(paths),
 			a.st.Name, dir))
 	}
 	worst := harness.ExitPass
@@ -70,7 +71,7 @@ func (a *App) check(ctx context.Context, paths []string, asJSON bool) error {
 		})
 		if interrupted(err) { // what was judged before it is told
 			a.sayJudged(path, false, err)
-			return errors.Join(a.printResults(all, asJSON, len(paths)), a.Exit(harness.ExitInterrupted))
+			return errors.Join(printResults(a, all, asJSON, len(paths)), a.Exit(harness.ExitInterrupted))
 		}
 		if err != nil { // said at once; what else was asked for is judged all the same
 			worst = worse(worst, a.sayJudged(path, j != nil, err))
@@ -88,7 +89,7 @@ func (a *App) check(ctx context.Context, paths []string, asJSON bool) error {
 		}
 		a.lastLines(false, j.Results, where)
 	}
-	if err := a.printResults(all, asJSON, len(paths)); err != nil {
+	if err := printResults(a, all, asJSON, len(paths)); err != nil {
 		return err
 	}
 	return a.Exit(worst)
@@ -108,8 +109,7 @@ func oneRun(paths []string) string {
 
 // interrupted reports whether an error is that of an interruption.
 func interrupted(err error) bool {
-	var he *harness.Error
-	return errors.As(err, &he) && he.Code == harness.ExitInterrupted
+	return harness.CodeOf(err) == harness.ExitInterrupted
 }
 
 // sayJudged says what could not be read or written, and returns the code for it.
@@ -119,15 +119,11 @@ func (a *App) sayJudged(path string, judged bool, err error) int {
 		text = path + " was judged, but some files could not be written: " + text
 	}
 	fmt.Fprintf(a.st.Stderr, "%s: %s\n", a.st.Name, text)
-	var he *harness.Error
-	if errors.As(err, &he) {
-		return he.Code
-	}
-	return harness.ExitEnvironment
+	return cmp.Or(harness.CodeOf(err), harness.ExitEnvironment)
 }
 
 // printResults prints one document: the results, or an array where several were asked for.
-func (a *App) printResults(all []*checker.Results, asJSON bool, asked int) error {
+func printResults[T any](a *App, all []T, asJSON bool, asked int) error {
 	switch {
 	case !asJSON || (asked == 1 && len(all) == 0):
 		return nil
@@ -142,7 +138,7 @@ func (a *App) printResults(all []*checker.Results, asJSON bool, asked int) error
 func (a *App) judge(path string) (*harness.Judged, string, error) {
 	st, err := os.Stat(path)
 	if err != nil {
-		return nil, "", &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("check: %w", err)}
+		return nil, "", harness.Usage(fmt.Errorf("check: %w", err))
 	}
 	if st.IsDir() {
 		j, err := harness.JudgeDir(a.cat, path)

@@ -57,7 +57,7 @@ type modelledObject struct {
 func (a *App) checkModel(ctx context.Context, paths []string, f modelFlags, asJSON bool) error {
 	m, err := models.Parse(f.model)
 	if err != nil {
-		return usage(fmt.Errorf("--model: %w", err))
+		return harness.Usage(fmt.Errorf("--model: %w", err))
 	}
 	worst := harness.ExitPass
 	var all []modelResult
@@ -65,7 +65,7 @@ func (a *App) checkModel(ctx context.Context, paths []string, f modelFlags, asJS
 		r, err := a.modelled(ctx, m, path, f, asJSON)
 		switch {
 		case ctx.Err() != nil:
-			return errors.Join(a.printModelled(all, asJSON, len(paths)), a.Exit(harness.ExitInterrupted))
+			return errors.Join(printResults(a, all, asJSON, len(paths)), a.Exit(harness.ExitInterrupted))
 		case err != nil:
 			fmt.Fprintf(a.st.Stderr, "%s: check: %s: %s\n", a.st.Name, path, err)
 			worst = worse(worst, harness.ExitUsage)
@@ -74,20 +74,10 @@ func (a *App) checkModel(ctx context.Context, paths []string, f modelFlags, asJS
 		worst = worse(worst, r.ExitCode)
 		all = append(all, r)
 	}
-	if err := a.printModelled(all, asJSON, len(paths)); err != nil {
+	if err := printResults(a, all, asJSON, len(paths)); err != nil {
 		return err
 	}
 	return a.Exit(worst)
-}
-
-func (a *App) printModelled(all []modelResult, asJSON bool, asked int) error {
-	switch {
-	case !asJSON || (asked == 1 && len(all) == 0):
-		return nil
-	case asked == 1:
-		return a.PrintJSON(all[0])
-	}
-	return a.PrintJSON(all)
 }
 
 func (a *App) modelled(ctx context.Context, m models.Model, path string, f modelFlags, asJSON bool) (modelResult, error) {

@@ -115,15 +115,14 @@ func (a *App) guarded(f func() error) (code int) {
 // code turns an error into an exit code, and says what went wrong.
 func (a *App) code(err error) int {
 	var ex exit
-	var he *harness.Error
-	switch {
+	switch code := harness.CodeOf(err); {
 	case err == nil:
 		return harness.ExitPass
 	case errors.As(err, &ex):
 		return ex.code
-	case errors.As(err, &he):
+	case code != 0:
 		fmt.Fprintf(a.st.Stderr, "%s: %v\n", a.st.Name, err)
-		return he.Code
+		return code
 	default: // of the command line itself
 		err = a.plainFlagError(err)
 		verb := ""

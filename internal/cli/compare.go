@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -22,9 +21,9 @@ func writeSides(after *gate.Results, d *gate.Against, dir, page string) error {
 		dir = filepath.Dir(dir)
 	}
 	after.Baseline = d
-	err := files.Write(page, func(w io.Writer) error { return matrix.HTML(w, after.Table(dir, filepath.Dir(page))) })
+	err := files.Write(page, matrix.Of(after, dir, filepath.Dir(page)).HTML)
 	if err != nil {
-		return &harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("--page: %w", err)}
+		return harness.Environment(fmt.Errorf("--page: %w", err))
 	}
 	return nil
 }
@@ -52,7 +51,7 @@ With --page FILE, compare writes a web page with the verdict and the figures of 
 			before, errA := gate.ReadResults(args[0])
 			after, errB := gate.ReadResults(args[1])
 			if err := errors.Join(errA, errB); err != nil {
-				return usage(err)
+				return harness.Usage(err)
 			}
 			d := gate.Compare(before, after)
 			if asJSON {

@@ -57,7 +57,7 @@ func (a *App) clean(ctx context.Context) error {
 		fmt.Fprintf(a.st.Stdout, "removed %s, which a killed run had left unfinished\n", dir)
 	}
 	if unremoved != nil {
-		return &harness.Error{Code: harness.ExitEnvironment, Err: unremoved}
+		return harness.Environment(unremoved)
 	}
 	var gone []cluster.Leftover
 	var err error
@@ -69,7 +69,7 @@ func (a *App) clean(ctx context.Context) error {
 			", "))
 	}
 	if err != nil {
-		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+		return harness.Environment(err)
 	}
 	if len(gone)+len(half) == 0 {
 		fmt.Fprintln(a.st.Stdout, "no leftovers of killed runs")

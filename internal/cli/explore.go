@@ -83,7 +83,8 @@ interrupted (explore keeps the violations that it has found).`,
 	f.cfg.BindSetting(fs)
 	fs.StringVar(&f.cfg.FailOn, "fail-on", f.cfg.FailOn, "violations to search for: all, or defect")
 	positive(fs, &f.length, "for", "how long to search (default: 10m)")
-	fs.StringVar(&f.out, "out", "", "directory of the search; an earlier search there goes on"+runsDir+"/explore-BACKEND-TIME)")
+	fs.StringVar(&f.out, "out", "",
+		"directory of the search; an earlier search there goes on (default: "+runsDir+"/explore-BACKEND-TIME)")
 	Number(fs, &f.jobs, "jobs", 1, 0, "parallel runs (default: what processors and memory allow)")
 	Number(fs, &f.keep, "keep", 1, exploreKeep, "keep at most this many runs with a violation")
 	Number(fs, &f.stop, "stop-at", 1, 0, "end after this many distinct violations (default: no limit)")
@@ -127,7 +128,7 @@ func (a *App) explore(ctx context.Context, f exploreFlags) error {
 	if f.until != "" {
 		check, class, _ := strings.Cut(f.until, ":")
 		if _, err := a.cat.Checks.Get(check); err != nil {
-			return usage(fmt.Errorf("--until: %w", err))
+			return harness.Usage(fmt.Errorf("--until: %w", err))
 		}
 		s.Until = func(v *search.Violation) bool {
 			return (v.Check == check && (class == "" || class == string(v.Class))) || (class == "" && slices.Contains(v.With, check))
@@ -138,10 +139,7 @@ func (a *App) explore(ctx context.Context, f exploreFlags) error {
 	st, err := s.Go(limited)
 	view.close()
 	if err != nil && (st == nil || len(st.Violations) == 0) {
-		if he := (*harness.Error)(nil); errors.As(err, &he) {
-			return err
-		}
-		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+		return harness.Environment(err)
 	}
 	if err != nil { // it masks no violation
 		fmt.Fprintf(a.st.Stderr, "%s: the search ended early: %v\n", a.st.Name, err)

@@ -42,22 +42,22 @@ been free from that moment on. export refuses read-write locks, because several 
 
 func (a *App) export(path, format, out string) error {
 	if format != "jepsen" && format != "porcupine" {
-		return usage(fmt.Errorf("--as %q: unknown format: choose jepsen or porcupine", format))
+		return harness.Usage(fmt.Errorf("--as %q: unknown format: choose jepsen or porcupine", format))
 	}
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		path = filepath.Join(path, history.File)
 	}
 	h, err := history.ReadFile(path)
 	if err != nil {
-		return usage(fmt.Errorf("export: %w", err))
+		return harness.Usage(fmt.Errorf("export: %w", err))
 	}
 	rec, err := history.Build(h)
 	if err != nil {
-		return usage(fmt.Errorf("export: %s: %w", path, err))
+		return harness.Usage(fmt.Errorf("export: %s: %w", path, err))
 	}
 	x, err := export.Of(rec)
 	if err != nil {
-		return usage(fmt.Errorf("export: %s: %w", path, err))
+		return harness.Usage(fmt.Errorf("export: %s: %w", path, err))
 	}
 	write := func(w io.Writer) error {
 		if format == "porcupine" {
@@ -69,7 +69,7 @@ func (a *App) export(path, format, out string) error {
 		return write(a.st.Stdout)
 	}
 	if err := files.Write(out, write); err != nil {
-		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+		return harness.Environment(err)
 	}
 	words := []string{"check", "--model", x.Model, out}
 	if x.Keyed {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/catalog"
 )
@@ -74,7 +75,7 @@ func one(items []listed, kind, name string) ([]listed, error) {
 		}
 		names = append(names, l.Name)
 	}
-	return nil, usage(fmt.Errorf("%q is not in the list: %ssee: list %s", name, catalog.DidYouMean(name, names), kind))
+	return nil, harness.Usage(fmt.Errorf("%q is not in the list: %ssee: list %s", name, catalog.DidYouMean(name, names), kind))
 }
 
 func plain[S catalog.Entry](c *catalog.Catalog[S]) []listed {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/pages/matrix"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
 )
@@ -30,16 +32,16 @@ cell, and the exit code is 2.`,
 			}
 			before, err := s.readBaseline()
 			if err != nil {
-				return usage(err)
+				return harness.Usage(err)
 			}
 			if err := newOrSame(s.out, args); err != nil {
-				return usage(err)
+				return harness.Usage(err)
 			}
 			all, err := gate.Merge(args, s.out)
 			if err != nil {
-				return usage(err)
+				return harness.Usage(err)
 			}
-			r, err := all.Write(s.out, before)
+			r, err := matrix.Write(all, s.out, before)
 			return a.concludeSuite(r, s.out, s, err)
 		},
 	}
@@ -88,10 +90,10 @@ func (a *App) initCommand() *cobra.Command {
 			}
 			f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 			if errors.Is(err, fs.ErrExist) {
-				return usage(fmt.Errorf("%s already exists: choose another file", path))
+				return harness.Usage(fmt.Errorf("%s already exists: choose another file", path))
 			}
 			if err != nil {
-				return usage(err)
+				return harness.Usage(err)
 			}
 			_, err = f.Write(text)
 			if err = errors.Join(err, f.Close()); err != nil {

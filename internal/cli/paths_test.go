@@ -2,11 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"html"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/internal/pages/matrix"
 	"github.com/lockstorm/lockstorm/internal/shell"
 )
 
@@ -59,5 +62,33 @@ func TestOddPathsAndArguments(t *testing.T) {
 		if code != c.code || !strings.Contains(said+errs, c.want) {
 			t.Fatalf("%q: exit %d, want %d and %q in\n%s%s", c.args, code, c.code, c.want, said, errs)
 		}
+	}
+	links(t, merged)
+}
+
+// links of a page lead to files that are there.
+func links(t *testing.T, dir string) {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(dir, matrix.IndexFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, part := range strings.Split(string(page), `href="`)[1:] {
+		link, _, _ := strings.Cut(part, `"`)
+		if strings.HasPrefix(link, "#") {
+			continue
+		}
+		found++
+		link, err := url.PathUnescape(html.UnescapeString(link))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(link))); err != nil {
+			t.Errorf("the link %s leads nowhere", link)
+		}
+	}
+	if found == 0 {
+		t.Error("the page has no links to runs")
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/internal/explore"
+	"github.com/lockstorm/lockstorm/internal/suites/tally"
 	"github.com/lockstorm/lockstorm/reports"
 )
 
@@ -36,7 +36,7 @@ code is 2 if a run is inconclusive, and 0 if all runs passed.`,
 		},
 	}
 	Number(cmd.Flags(), &times, "times", 1, 1, "number of runs, one after the other")
-	cmd.Flags().StringVar(&out, "out", "", "directory of the runs, new or empty (default: lockstorm-runs/replay-BACKEND-TIME)"+
+	cmd.Flags().StringVar(&out, "out", "", "directory of the runs, new or empty (default: "+
 		runsDir+"/replay-BACKEND-TIME)")
 	return cmd
 }
@@ -79,11 +79,11 @@ func (a *App) replay(ctx context.Context, dir, out string, times int) error {
 		}
 	}
 	if before != nil {
-		low, high := explore.Interval(same, times)
+		low, high := tally.Share(float64(same), float64(times))
 		fmt.Fprintf(a.st.Stdout, "\n%d of %d runs ended like the original run of the directory %s (95 %% confidence interval of this "+
 			"share: %.0f %% to %.0f %%)\n", same, times, dir, 100*low, 100*high)
 		if err := sayRate(out, same, times); err != nil {
-			return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+			return harness.Environment(err)
 		}
 	}
 	return a.Exit(worst)

@@ -101,8 +101,8 @@ func (a *App) complete(cmd *cobra.Command) {
 // leaseSaid refuses a ttl of 0, which to the harness is the default.
 func leaseSaid(cmd *cobra.Command, cfg harness.Config) error {
 	if cmd.Flags().Changed("ttl") && cfg.TTL == 0 {
-		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--ttl 0s: a lease needs a time to live above 0: choose a " +
-			"longer --ttl, or leave out --ttl to use the default of the topology")}
+		return harness.Usage(errors.New("--ttl 0s: a lease needs a time to live above 0: choose a " +
+			"longer --ttl, or leave out --ttl to use the default of the topology"))
 	}
 	return nil
 }
@@ -113,8 +113,8 @@ func (a *App) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 		return err
 	}
 	if cmd.Flags().Changed("require") && len(cfg.Require) == 0 {
-		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--require needs the name of a check: `lockstorm list checks` " +
-			"shows the names")}
+		return harness.Usage(errors.New("--require needs the name of a check: `lockstorm list checks` " +
+			"shows the names"))
 	}
 	t, err := harness.Resolve(a.cat, cfg)
 	if err != nil {

@@ -38,12 +38,12 @@ requests for its own address, and does not follow links that lead out of the dir
 
 func (a *App) serve(ctx context.Context, dir, addr string) error {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is not a directory: name a directory with runs or suites",
-			dir)}
+		return harness.Usage(fmt.Errorf("%s is not a directory: name a directory with runs or suites",
+			dir))
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		return &harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("--addr %s: %w", addr, err)}
+		return harness.Environment(fmt.Errorf("--addr %s: %w", addr, err))
 	}
 	machine, err := os.Hostname()
 	if err != nil {
@@ -51,7 +51,7 @@ func (a *App) serve(ctx context.Context, dir, addr string) error {
 	}
 	shown, err := site.Open(dir, site.Hosts(l.Addr(), machine))
 	if err != nil {
-		return &harness.Error{Code: harness.ExitUsage, Err: errors.Join(err, l.Close())}
+		return harness.Usage(errors.Join(err, l.Close()))
 	}
 	defer shown.Close() //nolint:errcheck // it was only read
 	s := &http.Server{Handler: shown, ReadHeaderTimeout: headerTime, BaseContext: func(net.Listener) context.Context { return ctx }}
@@ -65,7 +65,7 @@ func (a *App) serve(ctx context.Context, dir, addr string) error {
 	defer stop()
 	fmt.Fprintf(a.st.Stdout, "serving %s at http://%s/ (press Ctrl-C to stop)\n", dir, l.Addr())
 	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+		return harness.Environment(err)
 	}
 	return nil
 }

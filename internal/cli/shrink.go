@@ -15,6 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/explore"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/shell"
+	"github.com/lockstorm/lockstorm/internal/suites/tally"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
@@ -49,15 +50,15 @@ Exit codes: 0 a smaller run was found, or no smaller run shows the violation; 2 
 	Number(cmd.Flags(), &f.runs, "runs", 10, 150, "maximum number of runs that shrink makes in total")
 	Number(cmd.Flags(), &f.rate, "rate", 1, 10, "repetitions of the smallest run, to measure how often it fails")
 	cmd.Flags().StringVar(&f.check, "check", "", "smaller runs must show this check's first violation")
-	cmd.Flags().StringVar(&f.out, "out", "", "directory of the result, new or empty (default: lockstorm-runs/shrink-BACKEND-TIME)"+
+	cmd.Flags().StringVar(&f.out, "out", "", "directory of the result, new or empty (default: "+
 		runsDir+"/shrink-BACKEND-TIME)")
 	return cmd
 }
 
 func (a *App) shrink(ctx context.Context, dir string, f shrinkFlags) error {
 	if f.rate >= f.runs {
-		return usage(fmt.Errorf("--rate %d uses up all runs of --runs, so no run is left to try smaller versions: choose a larger "+
-			"--runs or a smaller --rate", f.rate))
+		return harness.Usage(fmt.Errorf("--rate %d uses up all runs of --runs, so no run is left to try smaller versions: choose a "+
+			"larger --runs or a smaller --rate", f.rate))
 	}
 	t, err := harness.ReadTrial(a.cat, dir, Version())
 	if err != nil {
@@ -65,15 +66,16 @@ func (a *App) shrink(ctx context.Context, dir string, f shrinkFlags) error {
 	}
 	r, err := harness.ReadResults(dir)
 	if err != nil {
-		return usage(fmt.Errorf("shrink: %w", err))
+		return harness.Usage(fmt.Errorf("shrink: %w", err))
 	}
 	target, at, ok := explore.TargetOf(r, f.check)
 	switch {
 	case !ok && f.check != "":
-		return usage(fmt.Errorf("shrink: check %s found no violation in the run %s: choose a check that found a violation", f.check,
+		return harness.Usage(fmt.Errorf("shrink: check %s found no violation in the run %s: choose a check that found a violation",
+			f.check,
 			dir))
 	case !ok:
-		return usage(fmt.Errorf("shrink: the run %s has no violation: name the directory of a run with a violation", dir))
+		return harness.Usage(fmt.Errorf("shrink: the run %s has no violation: name the directory of a run with a violation", dir))
 	}
 	out := cmp.Or(f.out, RunDir("shrink-"+t.Config.Backend))
 	if err := harness.EmptyDir(out); err != nil {
@@ -97,7 +99,7 @@ func (a *App) shrink(ctx context.Context, dir string, f shrinkFlags) error {
 		return a.notShrunk(ctx, err)
 	}
 	if err := files.WriteJSON(filepath.Join(made.Dir, shrunkFile), made); err != nil {
-		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+		return harness.Environment(err)
 	}
 	a.tellShrunk(made, time.Since(began))
 	if ctx.Err() != nil {
@@ -124,7 +126,7 @@ func (a *App) tellShrunk(m *explore.Shrunk, took time.Duration) {
 	w := a.st.Stdout
 	fmt.Fprintf(w, "\nbefore:    %s\nafter:     %s\n", m.Before, m.After)
 	if m.Of > 0 {
-		low, high := explore.Interval(m.Again, m.Of)
+		low, high := tally.Share(float64(m.Again), float64(m.Of))
 		fmt.Fprintf(w, "rate:      %d of %d repeated runs showed the violation (95 %% confidence interval: %.0f %% to %.0f %%)\n",
 			m.Again, m.Of, 100*low, 100*high)
 	}

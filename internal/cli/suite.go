@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/pages/matrix"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
 )
@@ -78,13 +80,13 @@ If several of the codes 1, 4, 2 and 5 apply, suite uses the first of them in thi
 			}
 			file, err := plan.Open(a.book, name, a.stdin())
 			if err != nil {
-				return usage(err)
+				return harness.Usage(err)
 			}
 			return a.suite(cmd.Context(), file, s)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.out, "out", "", "directory of the suite, new or empty (default: lockstorm-runs/NAME-TIME)"+runsDir+"/NAME-TIME)")
+	f.StringVar(&s.out, "out", "", "directory of the suite, new or empty (default: "+runsDir+"/NAME-TIME)")
 	f.StringVar(&s.shard, "shard", "", "i/n: run only shard i of n; merge combines them")
 	Number(f, &s.jobs, "jobs", 1, 0, "parallel runs (default: what processors and memory allow)")
 	Number(f, &s.retry, "retry", 0, 4, "retries of a run that the host disturbed, after all others")
@@ -126,17 +128,15 @@ func (a *App) stdin() io.Reader {
 	return a.st.Stdin
 }
 
-func usage(err error) error { return &harness.Error{Code: harness.ExitUsage, Err: err} }
-
 // suite expands a suite file and runs it.
 func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 	if s.print {
 		_, err := a.st.Stdout.Write(file.Source())
 		return err
 	}
-	cells, def, err := a.define(file, s)
+	def, err := a.define(file, s)
 	if err != nil {
-		return usage(err)
+		return harness.Usage(err)
 	}
 	if s.matrix > 0 {
 		return a.PrintJSON(gate.Matrix(s.matrix))
@@ -153,16 +153,16 @@ func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 		r.Budget = s.budget
 	}
 	if s.list {
-		return a.listCells(cells, r)
+		return a.listCells(def.Cells, r)
 	}
 	before, err := s.readBaseline()
 	if err != nil {
-		return usage(err)
+		return harness.Usage(err)
 	}
 	out := s.out
 	if out == "" {
 		if s.resume {
-			return usage(errors.New("--resume needs --out DIR: the directory of the suite to continue"))
+			return harness.Usage(errors.New("--resume needs --out DIR: the directory of the suite to continue"))
 		}
 		out = RunDir(def.Name)
 	}
@@ -172,30 +172,30 @@ func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 	if before != nil {
 		r.Known = before.Knows
 	}
-	n := countCells(cells)
+	n := countCells(def.Cells)
 	view.line("suite %s: %s, %s; estimated time: about %v; directory: %s", def.Name, n, Plural(n.runs, "run"),
-		r.Estimate(cells).Round(time.Second), out)
+		r.Estimate(def.Cells).Round(time.Second), out)
 	st := &gate.Suite{Definition: *def, Dir: out}
 	stop := view.begin()
-	runErr := r.Run(ctx, st, cells)
+	runErr := r.Run(ctx, st)
 	stop()
 	if errors.As(runErr, new(*harness.Error)) {
 		return runErr // nothing was run
 	}
-	results, err := st.Write(out, before) // what was run is judged, whatever went wrong beside it
+	results, err := matrix.Write(st, out, before) // what was run is judged, whatever went wrong beside it
 	return a.concludeSuite(results, out, s, errors.Join(runErr, err))
 }
 
-// define is the suite as it will be stored, and its cells.
-func (a *App) define(file *plan.File, s suiteFlags) ([]plan.Cell, *gate.Definition, error) {
+// define is the suite as it will be stored.
+func (a *App) define(file *plan.File, s suiteFlags) (*gate.Definition, error) {
 	if s.seeds != "" {
 		if err := file.SetSeeds(s.seeds); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	cells, err := file.Cells(a.book)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	def := &gate.Definition{
 		Schema: gate.Schema, Name: file.Title(), Doc: file.Doc.Value, Source: string(file.Source()), Program: a.st.Name,
@@ -205,40 +205,40 @@ func (a *App) define(file *plan.File, s suiteFlags) ([]plan.Cell, *gate.Definiti
 	for _, pair := range s.replace {
 		old, by, ok := strings.Cut(pair, "=")
 		if !ok || old == "" || by == "" {
-			return nil, nil, fmt.Errorf("--replace %s: write OLD=NEW, the name of the backend to replace and the name of the new backend",
+			return nil, fmt.Errorf("--replace %s: write OLD=NEW, the name of the backend to replace and the name of the new backend",
 				pair)
 		}
 		if err := file.Replace(a.cat, cells, old, by); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		def.Replaced[old] = by
 	}
 	if s.shard != "" {
 		shard, err := gate.ParseShard(s.shard)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		def.Part(shard, cells)
 		cells = shard.Take(a.cat, cells)
 	}
-	def.Cells = gate.Define(cells)
-	return cells, def, nil
+	def.Cells = cells
+	return def, nil
 }
 
 // Define expands a suite file or preset, as the verb suite does.
-func (a *App) Define(name, seeds string, replace []string) ([]plan.Cell, *gate.Definition, error) {
+func (a *App) Define(name, seeds string, replace []string) (*gate.Definition, error) {
 	if name == "" {
 		name = suiteFile
 	}
 	file, err := plan.Open(a.book, name, a.stdin())
 	if err != nil {
-		return nil, nil, usage(err)
+		return nil, harness.Usage(err)
 	}
-	cells, def, err := a.define(file, suiteFlags{seeds: seeds, replace: replace})
+	def, err := a.define(file, suiteFlags{seeds: seeds, replace: replace})
 	if err != nil {
-		return nil, nil, usage(err)
+		return nil, harness.Usage(err)
 	}
-	return cells, def, nil
+	return def, nil
 }
 
 // Conclude writes what came of a suite into a directory, and says it as the verb suite does. err is what went wrong before.
@@ -246,9 +246,9 @@ func (a *App) Conclude(s *gate.Suite, out, baseline string, asJSON bool, err err
 	f := suiteFlags{baseline: baseline, asJSON: asJSON}
 	before, berr := f.readBaseline()
 	if berr != nil {
-		return usage(berr)
+		return harness.Usage(berr)
 	}
-	r, werr := s.Write(out, before)
+	r, werr := matrix.Write(s, out, before)
 	return a.concludeSuite(r, out, f, errors.Join(err, werr))
 }
 
@@ -274,13 +274,13 @@ func (s suiteFlags) readBaseline() (*gate.Results, error) {
 // is said as well, and masks no violation.
 func (a *App) concludeSuite(r *gate.Results, out string, s suiteFlags, err error) error {
 	if r == nil {
-		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+		return harness.Environment(err)
 	}
 	if s.update {
 		err = errors.Join(err, a.writeBaseline(r, s.baseline))
 	}
 	err = errors.Join(err, a.summarizeSuite(r, s.asJSON), a.tellCI(r, out, s.asJSON))
-	a.lastLine(s.asJSON, a.coloured(s.asJSON, r.ExitCode, r.Verdict), absolute(filepath.Join(out, gate.IndexFile)))
+	a.lastLine(s.asJSON, a.coloured(s.asJSON, r.ExitCode, r.Verdict), absolute(filepath.Join(out, matrix.IndexFile)))
 	code := r.ExitCode
 	if err != nil {
 		fmt.Fprintf(a.st.Stderr, "%s: %v\n", a.st.Name, err)
@@ -290,9 +290,9 @@ func (a *App) concludeSuite(r *gate.Results, out string, s suiteFlags, err error
 }
 
 func (a *App) writeBaseline(r *gate.Results, path string) error {
-	b, err := marshal(r.Slim())
+	b, err := json.MarshalIndent(r.Slim(), "", " ")
 	if err == nil {
-		err = files.WriteBytes(path, b)
+		err = files.WriteBytes(path, append(b, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("--update-baseline: %w", err)

@@ -15,6 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/pages/matrix"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 )
@@ -219,8 +220,8 @@ func TestTheRightFindingIsQuoted(t *testing.T) {
 		terminal, annotation, _ := strings.Cut(text, "::error")
 		told := map[string]string{"terminal": terminal, "annotation": annotation}
 		for name, path := range map[string]string{
-			"summary": env["GITHUB_STEP_SUMMARY"], "junit": filepath.Join(out, gate.JUnitFile),
-			"markdown": filepath.Join(out, gate.MarkdownFile), "page": filepath.Join(out, gate.IndexFile),
+			"summary": env["GITHUB_STEP_SUMMARY"], "junit": filepath.Join(out, matrix.JUnitFile),
+			"markdown": filepath.Join(out, matrix.MarkdownFile), "page": filepath.Join(out, matrix.IndexFile),
 		} {
 			b, err := os.ReadFile(path)
 			if err != nil {
@@ -268,8 +269,8 @@ func TestAComparison(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
 	for name, want := range map[string]string{
-		gate.IndexFile: "Which lock?", gate.MarkdownFile: "| file-flock |",
-		gate.CSVFile: "lost_updates_fenced,",
+		matrix.IndexFile: "Which lock?", matrix.MarkdownFile: "| file-flock |",
+		matrix.CSVFile: "lost_updates_fenced,",
 	} {
 		if b, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(b), want) {
 			t.Errorf("%s has no %q (%v)", name, want, err)

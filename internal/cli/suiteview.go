@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -14,6 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/pages/matrix"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/reports"
 )
 
@@ -32,7 +33,7 @@ type suiteView struct {
 func newSuiteView(st State) *suiteView { return &suiteView{view: newView(st)} }
 
 func (v *suiteView) event(e gate.Progress) {
-	name := fmt.Sprintf("%s seed %d", e.Cell.Name, e.Seed)
+	name := fmt.Sprintf("%s seed %d", e.Cell.Case.Name, e.Seed)
 	v.state.Lock()
 	if e.Outcome == nil {
 		v.running = append(v.running, name)
@@ -53,21 +54,14 @@ func (v *suiteView) event(e gate.Progress) {
 
 // begin keeps the live line up to date until the function is called that it returns.
 func (v *suiteView) begin() (stop func()) {
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				v.show()
-			case <-done:
-				return
-			}
+	ctx, cancel := context.WithCancel(context.Background())
+	var showing sync.WaitGroup
+	showing.Go(func() {
+		for nemesis.Wait(ctx, time.Second) {
+			v.show()
 		}
-	}()
-	return func() { close(done); <-ended; v.close() }
+	})
+	return func() { cancel(); showing.Wait(); v.close() }
 }
 
 func (v *suiteView) show() {
@@ -118,14 +112,14 @@ func Plural(n int, one string) string { return checker.Count(n, one) }
 func (a *App) listCells(cells []plan.Cell, r *gate.Runner) error {
 	w := tabwriter.NewWriter(a.st.Stdout, 0, 0, 2, ' ', 0)
 	for _, c := range cells {
-		what := gate.Wanted(c.Expect)
+		what := gate.Wanted(c.Case.Expect)
 		if c.Control {
 			what = "control: " + what
 		}
 		if c.Skip != "" {
 			what = "skipped: " + c.Skip
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Name, Plural(len(c.Seeds), "seed"), what, matrix.Verbed(gate.CommandOf(c.Case)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Case.Name, Plural(len(c.Seeds), "seed"), what, matrix.Verbed(gate.CommandOf(c.Case)))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -204,7 +198,7 @@ func (a *App) tellCI(r *gate.Results, out string, asJSON bool) error {
 	if err != nil {
 		return fmt.Errorf("cannot write the summary of the CI step: %w", err)
 	}
-	err = matrix.Markdown(f, r.Table(out, out), false)
+	err = matrix.Of(r, out, out).Markdown(f)
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
@@ -218,9 +212,4 @@ func annotation(s string, property bool) string {
 		s = strings.NewReplacer(":", "%3A", ",", "%2C").Replace(s)
 	}
 	return s
-}
-
-func marshal(v any) ([]byte, error) {
-	b, err := json.MarshalIndent(v, "", " ")
-	return append(b, '\n'), err
 }

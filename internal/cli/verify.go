@@ -54,7 +54,7 @@ Exit codes: 0 every proof holds, 1 a proof does not hold, 2 a proof was not chec
 // verify checks what is at each path; the worst code counts.
 func (a *App) verify(paths []string, s verifyFlags) error {
 	if (s.save != "" || s.finding > 0) && len(paths) > 1 {
-		return usage(errors.New("--finding and --save work only with one run: name one run directory"))
+		return harness.Usage(errors.New("--finding and --save work only with one run: name one run directory"))
 	}
 	worst := harness.ExitPass
 	for _, path := range paths {
@@ -70,25 +70,25 @@ func (a *App) verify(paths []string, s verifyFlags) error {
 func (a *App) verifyPath(path string, s verifyFlags) (int, error) {
 	st, err := os.Stat(path)
 	if err != nil {
-		return 0, usage(fmt.Errorf("verify: %w", err))
+		return 0, harness.Usage(fmt.Errorf("verify: %w", err))
 	}
 	if !st.IsDir() {
 		if s.save != "" || s.finding > 0 {
-			return 0, usage(fmt.Errorf("--finding and --save need a run directory, but %s is a file", path))
+			return 0, harness.Usage(fmt.Errorf("--finding and --save need a run directory, but %s is a file", path))
 		}
 		return a.verifyLetter(path, s.record)
 	}
 	if s.record != "" {
-		return 0, usage(fmt.Errorf("--record applies only to a proof in a file: remove --record, because the directory %s contains "+
-			"the record of its run", path))
+		return 0, harness.Usage(fmt.Errorf("--record applies only to a proof in a file: remove --record, because the directory %s "+
+			"contains the record of its run", path))
 	}
 	runs, err := runsIn(path)
 	if err != nil {
-		return 0, usage(err)
+		return 0, harness.Usage(err)
 	}
 	if len(runs) > 1 && (s.save != "" || s.finding > 0) {
-		return 0, usage(fmt.Errorf("--finding and --save work only with one run, but %s contains %d runs: name one of them, such as %s",
-			path, len(runs), runs[0]))
+		return 0, harness.Usage(fmt.Errorf("--finding and --save work only with one run, but %s contains %d runs: name one of them, "+
+			"such as %s", path, len(runs), runs[0]))
 	}
 	worst, holds := harness.ExitPass, 0
 	for _, dir := range runs {
@@ -149,8 +149,8 @@ func codeOf(err error) int {
 // sayVerified tells what became of the proofs of a run. Brief, of many runs, it is a line a run and what does not hold.
 func (a *App) sayVerified(v *harness.Verified, s verifyFlags, brief bool) (worst int, err error) {
 	if s.finding > len(v.Proofs) {
-		return 0, usage(fmt.Errorf("--finding %d: the run %s has no finding with this number (findings with a proof: %d; verify "+
-			"without --finding prints their numbers)", s.finding, v.Dir, len(v.Proofs)))
+		return 0, harness.Usage(fmt.Errorf("--finding %d: the run %s has no finding with this number (findings with a proof: %d; "+
+			"verify without --finding prints their numbers)", s.finding, v.Dir, len(v.Proofs)))
 	}
 	worst = codeOf(v.Wrong)
 	holds := 0
@@ -287,14 +287,14 @@ func (a *App) saveLetter(v *harness.Verified, s verifyFlags) error {
 		return nil
 	}
 	if len(v.Proofs) == 0 {
-		return usage(fmt.Errorf("--save: %s has no findings, so there is no proof to save", v.Dir))
+		return harness.Usage(fmt.Errorf("--save: %s has no findings, so there is no proof to save", v.Dir))
 	}
 	l, err := v.Letter(max(s.finding, 1) - 1)
 	if err != nil {
 		return err
 	}
 	if err := files.WriteJSON(s.save, l); err != nil {
-		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+		return harness.Environment(err)
 	}
 	a.println("saved: %s (check it with: %s)", s.save, a.named("verify", s.save))
 	return nil

@@ -10,8 +10,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mathext"
-
 	"github.com/lockstorm/lockstorm/checker"
 )
 
@@ -92,17 +90,4 @@ func (t *trying) add(shown bool) {
 func (t *trying) decided() (taken, over bool) {
 	bound := math.Log((1 - wrong) / wrong)
 	return t.ratio >= bound, math.Abs(t.ratio) >= bound
-}
-
-// Interval is the 95 % interval of a share of which k of n were seen (Clopper and Pearson).
-func Interval(k, n int) (low, high float64) {
-	const tail = 0.025
-	low, high = 0, 1
-	if k > 0 {
-		low = mathext.InvRegIncBeta(float64(k), float64(n-k+1), tail)
-	}
-	if k < n {
-		high = mathext.InvRegIncBeta(float64(k+1), float64(n-k), 1-tail)
-	}
-	return low, high
 }

@@ -129,7 +129,7 @@ func (w *work) try(s schedule) (r tried, err error) {
 	for {
 		t, err := harness.Revise(w.Catalogue, s.cfg, &s.plan)
 		if err != nil {
-			if he := (*harness.Error)(nil); errors.As(err, &he) && he.Code == harness.ExitUsage {
+			if harness.CodeOf(err) == harness.ExitUsage {
 				err = errors.Join(errImpossible, err)
 			}
 			return r, errors.Join(err, remove(kept))

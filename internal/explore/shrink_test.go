@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -157,19 +156,6 @@ func TestTrying(t *testing.T) {
 	}
 	if n, taken := count(true, false, true, true, true, true, true, true); n != 8 || !taken {
 		t.Errorf("taken after %d: %v", n, taken)
-	}
-}
-
-// The interval is that of Clopper and Pearson.
-func TestInterval(t *testing.T) {
-	for _, c := range []struct {
-		k, n      int
-		low, high float64
-	}{{10, 10, 0.6915, 1}, {0, 10, 0, 0.3085}, {9, 10, 0.5550, 0.9975}, {18, 20, 0.6830, 0.9877}} {
-		low, high := Interval(c.k, c.n)
-		if math.Abs(low-c.low) > 0.0005 || math.Abs(high-c.high) > 0.0005 {
-			t.Errorf("%d of %d: %.4f to %.4f", c.k, c.n, low, high)
-		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -52,4 +53,14 @@ func kind(m fs.FileMode) string {
 		return "a device"
 	}
 	return "not a regular file"
+}
+
+// Relative is the way from a directory to a file.
+func Relative(from, to string) (string, error) {
+	a, errA := filepath.Abs(from)
+	b, errB := filepath.Abs(to)
+	if err := errors.Join(errA, errB); err != nil {
+		return "", err
+	}
+	return filepath.Rel(a, b)
 }

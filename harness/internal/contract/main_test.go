@@ -6,9 +6,9 @@ import (
 	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/harness/internal/servertest"
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 	"github.com/lockstorm/lockstorm/internal/proc"
+	"github.com/lockstorm/lockstorm/internal/tests/ensembletest"
 )
 
 // The test binary starts itself again as embedded servers.
@@ -26,7 +26,7 @@ func startTopology(t testing.TB, name, provider string) *cluster.Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return servertest.Start(t, top, provider, func(s *proc.Starter) []cluster.Provider {
+	return ensembletest.StartWith(t, top, provider, func(s *proc.Starter) []cluster.Provider {
 		return plainCatalogue().Providers(harness.Means{Starter: s})
-	})
+	}).Cluster
 }

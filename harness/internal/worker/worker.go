@@ -19,6 +19,7 @@ import (
 	"github.com/lockstorm/lockstorm/harness/internal/watch"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/register"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/workloads"
 )
 
@@ -223,7 +224,7 @@ func (w *worker) rand(n uint64) *rand.Rand {
 }
 
 // loop runs sections until the controller asks for the final ones, does those, and
-// waits to be stopped.
+// waits to be stopped. The error is why the worker must give up; nil when it was only told to stop.
 func (w *worker) loop(ctx, work context.Context, c *workloads.Client, wl workloads.Workload) error {
 	if err := w.ch.Send(control.Message{Op: control.Ready}); err != nil {
 		return err
@@ -231,7 +232,7 @@ func (w *worker) loop(ctx, work context.Context, c *workloads.Client, wl workloa
 	select {
 	case <-w.started:
 	case <-work.Done():
-		return cause(ctx)
+		return context.Cause(ctx)
 	}
 	for !w.final.Load() && work.Err() == nil {
 		if _, err := wl.Section(work, c, workloads.Turn{}); err != nil {
@@ -240,14 +241,14 @@ func (w *worker) loop(ctx, work context.Context, c *workloads.Client, wl workloa
 	}
 	for _, lock := range w.cfg.Locks {
 		if err := w.lastSection(work, c, wl, lock); err != nil || work.Err() != nil {
-			return errors.Join(err, cause(ctx))
+			return errors.Join(err, context.Cause(ctx))
 		}
 	}
 	if err := w.ch.Send(control.Message{Op: control.Done}); err != nil {
 		return err
 	}
 	<-work.Done()
-	return cause(ctx)
+	return context.Cause(ctx)
 }
 
 // lastSection tries until the lock was granted once: an attempt of unknown outcome says
@@ -258,23 +259,10 @@ func (w *worker) lastSection(work context.Context, c *workloads.Client, wl workl
 		if granted || err != nil {
 			return err
 		}
-		nap(work, time.Duration(w.cfg.Retry))
+		nemesis.Wait(work, time.Duration(w.cfg.Retry))
 	}
 	return nil
 }
-
-// nap waits for a while, or until ctx ends.
-func nap(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
-}
-
-// cause is why the worker must give up; nil when it was only told to stop.
-func cause(ctx context.Context) error { return context.Cause(ctx) }
 
 // listen obeys the controller. When the channel ends the controller is gone, or we have
 // closed it ourselves.

@@ -16,6 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/adapter"
+	"github.com/lockstorm/lockstorm/internal/link"
 )
 
 // Target is an adapter, and what it is held against.
@@ -73,6 +74,9 @@ func Unchecked(d adapter.Description) (out []string) {
 	return out
 }
 
+// first is the name of the first client.
+const first = "c1"
+
 // bench is two adapters of one lock, and what they have said.
 type bench struct {
 	t     Target
@@ -84,11 +88,10 @@ type bench struct {
 	broke  []string
 	owners int
 
-	suffix  string // of the names of locks
-	shares  bool   // a second client has got a held lock
-	a, b    backends.Locker
-	relayed map[backends.Locker][]*relay
-	relays  []*relay
+	suffix string // of the names of locks
+	shares bool   // a second client has got a held lock
+	a, b   backends.Locker
+	net    *link.Network // between them and the servers
 }
 
 // shared is a log that several adapters write to.
@@ -125,7 +128,7 @@ func ofLock(format string, args ...any) error { return errLock{fmt.Errorf(format
 // anew, but for those that make no sense without it.
 func Check(ctx context.Context, t Target) (all []Result) {
 	t.Log = &shared{to: t.Log}
-	x := &bench{t: t, clock: history.NewClock(), relayed: map[backends.Locker][]*relay{}}
+	x := &bench{t: t, clock: history.NewClock(), net: link.New()}
 	defer x.close()
 	missing := "" // why nothing can be checked any more
 	for _, r := range rules {
@@ -192,20 +195,18 @@ func (x *bench) breaches() string {
 	return said
 }
 
-// open starts one more adapter, behind relays of its own.
+// open starts one more adapter, behind links of its own.
 func (x *bench) open(ctx context.Context, client string) (backends.Locker, error) {
 	addrs := map[string]string{}
-	var own []*relay
 	for name, upstream := range x.t.Servers {
-		r, err := newRelay(upstream)
+		x.net.Serve(name, "", upstream)
+		addr, err := x.net.Between(cluster.Loopback, client, name, "")
 		if err != nil {
 			return nil, err
 		}
-		addrs[name] = r.addr()
-		own = append(own, r)
+		addrs[name] = addr
 	}
-	x.relays = append(x.relays, own...)
-	l, err := x.spec.Open(ctx, backends.Env{
+	return x.spec.Open(ctx, backends.Env{
 		Run: fmt.Sprintf("check-%x", x.t.Seed), Client: client, Nodes: x.t.Nodes, Dir: x.t.Dir, TTL: x.t.TTL, Retry: x.t.TTL / 50,
 		Timeout: max(x.t.TTL, 500*time.Millisecond),
 		Now:     x.clock.Now, ClockBase: x.clock.Base(), Rand: rand.New(rand.NewPCG(x.t.Seed, 1)),
@@ -222,10 +223,29 @@ func (x *bench) open(ctx context.Context, client string) (backends.Locker, error
 			x.broke = append(x.broke, text)
 		},
 	})
-	if err == nil {
-		x.relayed[l] = own
+}
+
+// keep keeps back what goes one way between the first client and the servers, until the function is called that it returns: it
+// goes on then, or it is lost, and its connections are closed.
+func (x *bench) keep(ctx context.Context, way link.Way, lose bool) (letGo func() error, err error) {
+	var kept []*link.Applied
+	for name := range x.t.Servers {
+		a, held := x.net.Link(first, name).Hold(way)
+		kept, err = append(kept, a), errors.Join(err, held)
 	}
-	return l, err
+	return sync.OnceValue(func() (err error) {
+		for name := range x.t.Servers {
+			if lose {
+				x.net.Link(first, name).Reset()
+			}
+		}
+		for _, a := range kept {
+			if mended := a.Remove(ctx); !errors.Is(mended, link.ErrReplaced) {
+				err = errors.Join(err, mended)
+			}
+		}
+		return err
+	}), err
 }
 
 // end ends both adapters.
@@ -240,9 +260,7 @@ func (x *bench) end() {
 
 func (x *bench) close() {
 	x.end()
-	for _, r := range x.relays {
-		r.close() //nolint:errcheck // it may be closed
-	}
+	x.net.Close() //nolint:errcheck // nothing goes on
 }
 
 // patience is how long something is waited for that is not to come. A time to live is much longer, so that no lease runs out on a

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/adapter"
+	"github.com/lockstorm/lockstorm/internal/link"
 )
 
 // rule is one that adapters and their locks keep.
@@ -69,7 +71,7 @@ func (x *bench) describes(context.Context) (err error) {
 func (x *bench) unknown(context.Context) error { return adapter.Probe(x.t.Argv) }
 
 func (x *bench) opens(ctx context.Context) (err error) {
-	if x.a, err = x.open(ctx, "c1"); err != nil {
+	if x.a, err = x.open(ctx, first); err != nil {
 		return err
 	}
 	x.b, err = x.open(ctx, "c2")
@@ -324,7 +326,10 @@ func (x *bench) early(ctx context.Context) error {
 	if err := warm.Release(ctx); err != nil {
 		return err
 	}
-	x.holdAll(x.a, true)
+	letGo, err := x.keep(ctx, link.From, false)
+	if err != nil {
+		return errors.Join(err, letGo())
+	}
 	got := make(chan error, 1)
 	req := x.request("early")
 	go func() {
@@ -339,14 +344,15 @@ func (x *bench) early(ctx context.Context) error {
 	}()
 	select {
 	case err = <-got:
-		x.holdAll(x.a, false)
-		if err == nil {
-			return errors.New("the adapter granted a lock before the store had answered: lockstorm held back all answers of the store")
+		if mended := letGo(); err != nil {
+			return mended // it has given up
 		}
-		return nil // it has given up
+		return errors.New("the adapter granted a lock before the store had answered: lockstorm held back all answers of the store")
 	case <-time.After(patience):
 	}
-	x.holdAll(x.a, false)
+	if err := letGo(); err != nil {
+		return err
+	}
 	return within(answerLimit+x.t.TTL, "the adapter's answer to an acquire (counted from the store's answer)", func() error {
 		if err := <-got; errors.Is(err, backends.ErrBusy) {
 			return errors.New("the lock was free, so the adapter must not answer \"busy\" (another client holds the lock), even if the " +
@@ -356,21 +362,23 @@ func (x *bench) early(ctx context.Context) error {
 	})
 }
 
-func (x *bench) holdAll(l backends.Locker, on bool) {
-	for _, r := range x.relayed[l] {
-		r.hold(on)
-	}
-}
-
-// notSent swallows what leaves, and closes the connections then.
+// notSent keeps back what leaves, and closes the connections then.
 func (x *bench) notSent(ctx context.Context) error {
 	if len(x.t.Servers) == 0 {
 		return skip("the adapter needs no server, so this rule does not apply")
 	}
-	before := int64(0)
-	for _, r := range x.relayed[x.a] {
-		r.swallow.Store(true)
-		before += r.sent.Load()
+	var sent atomic.Int64 // bytes
+	defer x.net.Watch(link.Watch{
+		Of: func(p link.Pair) bool { return p.From == first },
+		Passing: func(m link.Message) {
+			if !m.Reply {
+				sent.Add(int64(len(m.Data)))
+			}
+		},
+	})()
+	letGo, err := x.keep(ctx, link.To, true)
+	if err != nil {
+		return errors.Join(err, letGo())
 	}
 	got := make(chan error, 1)
 	req := x.request("not-sent")
@@ -385,31 +393,17 @@ func (x *bench) notSent(ctx context.Context) error {
 		_, err := x.a.TryAcquire(ctx, req)
 		got <- err
 	}()
-	var err error
 	select {
 	case err = <-got:
 	case <-time.After(time.Second):
-		x.mend(x.a)
+		letGo() //nolint:errcheck // it is asked again
 		err = <-got
 	}
-	x.mend(x.a)
-	after := int64(0)
-	for _, r := range x.relayed[x.a] {
-		after += r.sent.Load()
+	mended := letGo()
+	if n := sent.Load(); errors.Is(err, backends.ErrNotSent) && n > 0 {
+		return fmt.Errorf("the adapter answered \"not-sent\" (nothing was sent to the store), but it had sent %d bytes to the store", n)
 	}
-	if errors.Is(err, backends.ErrNotSent) && after > before {
-		return fmt.Errorf("the adapter answered \"not-sent\" (nothing was sent to the store), but it had sent %d bytes to the store",
-			after-before)
-	}
-	return nil
-}
-
-// mend lets what leaves go on, on connections that are made anew.
-func (x *bench) mend(l backends.Locker) {
-	for _, r := range x.relayed[l] {
-		r.swallow.Store(false)
-		r.reset()
-	}
+	return mended
 }
 
 func (x *bench) ends(ctx context.Context) error {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -76,16 +75,16 @@ func (r *reach) named(f *pflag.FlagSet) {
 // open connects to the queue.
 func (r *reach) open(ctx context.Context, v *verb) (*queue.Queue, error) {
 	if r.URL == "" {
-		return nil, usage(errors.New("--queue is missing: write the address of the campaign's NATS server, such as " +
+		return nil, harness.Usage(errors.New("--queue is missing: write the address of the campaign's NATS server, such as " +
 			"nats://127.0.0.1:4222"))
 	}
 	if (r.Cert == "") != (r.Key == "") {
-		return nil, usage(errors.New("only one of --queue-cert and --queue-key is given: give both flags (the certificate and its " +
-			"private key)"))
+		return nil, harness.Usage(errors.New("only one of --queue-cert and --queue-key is given: give both flags (the certificate " +
+			"and its private key)"))
 	}
 	r.User, r.Pass, r.Token = v.env("LOCKSTORM_QUEUE_USER"), v.env("LOCKSTORM_QUEUE_PASSWORD"), v.env("LOCKSTORM_QUEUE_TOKEN")
 	q, err := queue.Open(ctx, r.Access)
-	return q, environment(err)
+	return q, harness.Environment(err)
 }
 
 // find connects to the queue and opens the campaign.
@@ -102,18 +101,7 @@ func (r *reach) find(ctx context.Context, v *verb) (*queue.Queue, *campaign.Camp
 		}
 	}
 	q.Close()
-	return nil, nil, environment(err)
-}
-
-func usage(err error) error { return &harness.Error{Code: harness.ExitUsage, Err: err} }
-
-// environment is the exit code of what is missing or broken outside, unless an error has one already.
-func environment(err error) error {
-	var coded *harness.Error
-	if err == nil || errors.As(err, &coded) {
-		return err
-	}
-	return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+	return nil, nil, harness.Environment(err)
 }
 
 // ended is the exit code of a verb that ctx may have ended.
@@ -121,7 +109,7 @@ func (v *verb) ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return v.Exit(harness.ExitInterrupted)
 	}
-	return environment(err)
+	return harness.Environment(err)
 }
 
 // say writes a line of progress.
@@ -141,14 +129,4 @@ func workDir(parent string) (dir string, done func(), err error) {
 		return "", nil, err
 	}
 	return cachedir.Build(parent)
-}
-
-// pause waits; false: ctx ended before.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

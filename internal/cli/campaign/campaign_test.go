@@ -97,7 +97,7 @@ func TestOtherBuild(t *testing.T) {
 	defer q.Close()
 	c := plan.Cell{Case: suite.Case{Name: "cell", Text: "a cell", Run: suite.MustLine("--backend file-flock")}, Seeds: []uint64{1}}
 	cat := harness.New(stores.All()...)
-	m, err := campaign.Make(cat, gate.Definition{Schema: gate.Schema, Name: "one"}, []plan.Cell{c},
+	m, err := campaign.Make(cat, gate.Definition{Schema: gate.Schema, Name: "one", Cells: []plan.Cell{c}},
 		campaign.Settings{Name: "one", Build: "0123", AckWait: time.Second, Keep: time.Hour, Room: 1 << 20})
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,9 @@ import (
 	"github.com/lockstorm/lockstorm/internal/campaign"
 	"github.com/lockstorm/lockstorm/internal/campaign/queue"
 	"github.com/lockstorm/lockstorm/internal/cli"
+	"github.com/lockstorm/lockstorm/internal/pages/matrix"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 type finishFlags struct {
@@ -52,7 +54,7 @@ Exit codes: the exit codes of the command suite. If some runs have no outcome ye
 
 func (v *verb) finish(ctx context.Context, r reach, f finishFlags) error {
 	if f.out == "" {
-		return usage(errors.New("--out is missing: name the directory of the result"))
+		return harness.Usage(errors.New("--out is missing: name the directory of the result"))
 	}
 	q, c, err := r.find(ctx, v)
 	if err != nil {
@@ -113,7 +115,7 @@ func (v *verb) wait(ctx context.Context, c *campaign.Campaign) error {
 				away = time.Now()
 				v.say("the NATS server of the campaign does not answer, so this command asks again every few seconds: %v", err)
 			}
-			if time.Since(away) < waitAway && pause(ctx, lookEach) {
+			if time.Since(away) < waitAway && nemesis.Wait(ctx, lookEach) {
 				continue
 			}
 		}
@@ -130,7 +132,7 @@ func (v *verb) wait(ctx context.Context, c *campaign.Campaign) error {
 		if n%sayEach == 0 {
 			v.say("%s", line(s))
 		}
-		if !pause(ctx, lookEach) {
+		if !nemesis.Wait(ctx, lookEach) {
 			return context.Cause(ctx)
 		}
 	}
@@ -195,7 +197,7 @@ func (v *verb) status(ctx context.Context, r reach, out string, asJSON, follow b
 			return v.ended(ctx, err)
 		case !follow || s.Done >= s.Of:
 			return nil
-		case !pause(ctx, lookEach):
+		case !nemesis.Wait(ctx, lookEach):
 			return v.Exit(harness.ExitInterrupted)
 		}
 	}
@@ -207,7 +209,7 @@ func (v *verb) page(ctx context.Context, c *campaign.Campaign, out string) error
 	if err != nil {
 		return err
 	}
-	_, err = s.Write(out, nil)
+	_, err = matrix.Write(s, out, nil)
 	return err
 }
 
@@ -281,22 +283,22 @@ func (v *verb) remove(ctx context.Context, r reach, name string, force bool) err
 	}
 	defer q.Close()
 	if _, err := campaign.Choose(ctx, q, name); err != nil {
-		return environment(err)
+		return harness.Environment(err)
 	}
 	if !force {
 		if c, err := campaign.Open(ctx, q, name); err == nil { // one that is not whole has no workers
 			s, err := c.State(ctx, v.Book().Catalogue)
 			if err != nil {
-				return environment(err)
+				return harness.Environment(err)
 			}
 			if len(s.Workers) > 0 {
-				return usage(fmt.Errorf("campaign %s still has %s: stop the workers before you delete the campaign, or add --force to "+
-					"delete it anyway", name, cli.Plural(len(s.Workers), "worker")))
+				return harness.Usage(fmt.Errorf("campaign %s still has %s: stop the workers before you delete the campaign, or add "+
+					"--force to delete it anyway", name, cli.Plural(len(s.Workers), "worker")))
 			}
 		}
 	}
 	if err := campaign.Remove(ctx, q, name); err != nil {
-		return environment(err)
+		return harness.Environment(err)
 	}
 	fmt.Fprintf(v.st.Stdout, "campaign %s was deleted from the queue %s\n", name, q.URL())
 	return nil

@@ -101,19 +101,19 @@ func (f *startFlags) check() error {
 
 func (v *verb) start(ctx context.Context, f startFlags) error {
 	if err := f.check(); err != nil {
-		return usage(err)
+		return harness.Usage(err)
 	}
-	cells, def, err := v.Define(f.name, f.seeds, f.replace)
+	def, err := v.Define(f.name, f.seeds, f.replace)
 	if err != nil {
 		return err
 	}
 	if f.settings.Build, err = campaign.Build(); err != nil {
-		return environment(err)
+		return harness.Environment(err)
 	}
 	f.settings.Name = cmp.Or(f.settings.Name, def.Name)
-	m, err := campaign.Make(v.Book().Catalogue, *def, cells, f.settings)
+	m, err := campaign.Make(v.Book().Catalogue, *def, f.settings)
 	if err != nil {
-		return usage(err)
+		return harness.Usage(err)
 	}
 	if f.embed == "" {
 		q, err := f.open(ctx, v)
@@ -157,12 +157,12 @@ func (v *verb) embed(ctx context.Context, f startFlags, m *campaign.Manifest) (e
 		Room: 2*f.settings.Room + roomBeside,
 	})
 	if err != nil {
-		return environment(err)
+		return harness.Environment(err)
 	}
 	defer s.Stop()
 	q, err := s.Open(ctx, token)
 	if err != nil {
-		return environment(err)
+		return harness.Environment(err)
 	}
 	defer q.Close()
 	c, err := v.publish(ctx, q, m)

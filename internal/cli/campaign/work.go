@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/campaign"
 	"github.com/lockstorm/lockstorm/internal/cli"
 )
@@ -48,20 +49,21 @@ func (v *verb) work(ctx context.Context, r reach, jobs int, idle time.Duration, 
 	defer q.Close()
 	build, err := campaign.Build()
 	if err != nil {
-		return environment(err)
+		return harness.Environment(err)
 	}
 	if build != c.Build {
-		return environment(fmt.Errorf("campaign %s was started by build %s of this program, but this worker is build %s. Results of "+
-			"different builds are not comparable: on this machine, use a copy of the program that started the campaign", c.Name, c.Build,
+		return harness.Environment(fmt.Errorf("campaign %s was started by build %s of this program, but this worker is build %s. "+
+			"Results of different builds are not comparable: on this machine, use a copy of the program that started the campaign",
+			c.Name, c.Build,
 			build))
 	}
 	machine, err := campaign.MachineName()
 	if err != nil {
-		return environment(err)
+		return harness.Environment(err)
 	}
 	dir, done, err := workDir(parent)
 	if err != nil {
-		return environment(err)
+		return harness.Environment(err)
 	}
 	defer done()
 	v.say("worker started: campaign %s (%s), queue %s", c.Name, cli.Plural(len(c.Tasks(v.Book().Catalogue)), "run"), q.URL())

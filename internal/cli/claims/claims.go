@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/lockstorm/lockstorm/docs/measured"
 	"github.com/lockstorm/lockstorm/harness"
@@ -37,8 +38,7 @@ const claimJobs = 4
 
 // Verb is the verb claims.
 func Verb(app *cli.App) *cobra.Command {
-	a := &verb{App: app, st: app.State()}
-	return a.command()
+	return (&verb{App: app, st: app.State()}).command()
 }
 
 // verb is the verb in a program.
@@ -72,13 +72,13 @@ unexpected result (exit code 5). The results are saved as ` + answersFile + ` in
 			}
 			answers, err := readAnswers(from)
 			if err != nil {
-				return &harness.Error{Code: harness.ExitUsage, Err: err}
+				return harness.Usage(err)
 			}
 			if keep != "" && from == "" {
 				return errors.New("--keep writes the results of earlier runs to a file: add --from DIR, the directory of these runs")
 			}
 			if keep != "" {
-				if err := writeAnswers(keep, answers); err != nil {
+				if err := files.WriteJSON(keep, answers); err != nil {
 					return err
 				}
 			}
@@ -114,9 +114,8 @@ func chooseClaims(numbers []string) ([]cases.Claim, error) {
 
 // runClaims makes the runs of claims, several at once, and says what became of them.
 func (a *verb) runClaims(ctx context.Context, claims []cases.Claim, out string, jobs int, asJSON bool) error {
-	if entries, err := os.ReadDir(out); err == nil && len(entries) > 0 {
-		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("--out %s is not empty: choose a new directory (runs are "+
-			"never overwritten)", out)}
+	if err := harness.EmptyDir(out); err != nil {
+		return err
 	}
 	r := &claimRuns{a: a, out: out, begun: time.Now()}
 	for _, c := range claims {
@@ -129,10 +128,7 @@ func (a *verb) runClaims(ctx context.Context, claims []cases.Claim, out string, 
 		return err
 	}
 	slices.SortFunc(r.answers, func(a, b cases.ClaimResult) int { return cmp.Or(a.Claim-b.Claim, cmp.Compare(a.Run, b.Run)) })
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return err
-	}
-	if err := writeAnswers(filepath.Join(out, answersFile), r.answers); err != nil {
+	if err := files.WriteJSON(filepath.Join(out, answersFile), r.answers); err != nil {
 		return err
 	}
 	if err := a.showClaims(claims, r.answers, asJSON, false); err != nil {
@@ -162,30 +158,16 @@ type claimRuns struct {
 }
 
 func (r *claimRuns) makeAll(ctx context.Context, claims []cases.Claim, jobs int) error {
-	type job struct {
-		number int
-		run    cases.ClaimRun
-	}
-	todo := make(chan job)
-	var wg sync.WaitGroup
-	errs := make([]error, jobs)
-	for i := range jobs {
-		wg.Go(func() {
-			for j := range todo {
-				errs[i] = errors.Join(errs[i], r.one(ctx, j.number, j.run))
-			}
-		})
-	}
+	var making errgroup.Group
+	making.SetLimit(jobs)
 	for _, c := range claims {
 		for _, run := range c.Runs {
 			if ctx.Err() == nil {
-				todo <- job{c.Number, run}
+				making.Go(func() error { return r.one(ctx, c.Number, run) })
 			}
 		}
 	}
-	close(todo)
-	wg.Wait()
-	return errors.Join(errs...)
+	return making.Wait()
 }
 
 // one makes a run. What is missing here is an answer as well: the claim stays open.
@@ -195,12 +177,11 @@ func (r *claimRuns) one(ctx context.Context, number int, run cases.ClaimRun) err
 		return nil // interrupted: it says nothing
 	}
 	answer := cases.ClaimResult{}
-	var coded *harness.Error
-	switch {
+	switch code := harness.CodeOf(err); {
 	case o != nil:
 		answer = run.Answered(number, o.ExitCode(), o.Results)
-	case errors.As(err, &coded):
-		answer = run.Answered(number, coded.Code, nil)
+	case code != 0:
+		answer = run.Answered(number, code, nil)
 		fmt.Fprintf(r.a.st.Stderr, "%s: %v\n", run.Name, err)
 	default:
 		return err
@@ -215,10 +196,6 @@ func (r *claimRuns) one(ctx context.Context, number int, run cases.ClaimRun) err
 	fmt.Fprintf(r.a.st.Stderr, "%4d of %d, %v  %s  %s\n", len(r.answers), r.all, time.Since(r.begun).Round(time.Second), run.Name,
 		text)
 	return nil
-}
-
-func writeAnswers(path string, answers []cases.ClaimResult) error {
-	return files.WriteJSON(path, answers)
 }
 
 // readAnswers reads those of a file or a directory; where there is no name, those that were measured for the

@@ -10,15 +10,14 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/explore"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/workloads"
 )
 
 // Violation is one kind of violation, with its first example.
 type Violation struct {
-	Check   string            `json:"check"`
-	Rule    string            `json:"rule"`
-	Class   checker.Class     `json:"class"`
+	explore.Target
 	Cause   checker.CauseKind `json:"cause_kind"`
 	Fault   string            `json:"fault,omitempty"` // that is the cause
 	With    []string          `json:"with,omitempty"`  // checks that failed as its consequence in the first run
@@ -32,15 +31,10 @@ type Violation struct {
 }
 
 func (v *Violation) String() string {
-	class := ""
-	if v.Class != "" && v.Class != checker.NoClass {
-		class = ", " + string(v.Class)
-	}
-	cause := ""
 	if v.Fault != "" {
-		cause = " after " + v.Fault
+		return v.Target.String() + " after " + v.Fault
 	}
-	return fmt.Sprintf("%s (%s%s)%s", v.Check, v.Rule, class, cause)
+	return v.Target.String()
 }
 
 // follows are checks whose violations follow from one that fails, too: they are told with it.
@@ -115,12 +109,16 @@ func (w *searching) violations(g Genome, nth int, dir string, r *checker.Results
 			continue
 		}
 		f := slices.MinFunc(all, checker.Rank)
-		fault := faultOf(rec, f)
+		fault := "" // that is the cause
+		if in := rec.Injected(f.Fault); in != nil {
+			fault = in.Fault.Fault
+		}
 		v := w.known(name, fault, f)
 		shape := Shape(rec, f)
 		if v == nil {
 			v = &Violation{
-				Check: name, Rule: f.Rule, Class: f.Class, Cause: f.CauseKind, Fault: fault, Shapes: map[string]int{}, Message: f.Message,
+				Target: explore.Target{Check: name, Rule: f.Rule, Class: f.Class}, Cause: f.CauseKind, Fault: fault,
+				Shapes: map[string]int{}, Message: f.Message,
 				After: time.Since(w.begun), Nth: nth, Genome: g,
 			}
 			for other, first := range follows {
@@ -153,17 +151,10 @@ func (w *searching) violations(g Genome, nth int, dir string, r *checker.Results
 	return kept, files.WriteJSON(filepath.Join(w.Dir, ViolationsFile), w.state.Violations)
 }
 
-// faultOf is the name of the fault that is the cause of a finding.
-func faultOf(rec *history.Record, f checker.Finding) string {
-	if in := rec.Injected(f.Fault); in != nil {
-		return in.Fault.Fault
-	}
-	return ""
-}
-
 func (w *searching) known(check, fault string, f checker.Finding) *Violation {
+	of := explore.Target{Check: check, Rule: f.Rule, Class: f.Class}
 	for _, v := range w.state.Violations {
-		if v.Check == check && v.Rule == f.Rule && v.Class == f.Class && v.Cause == f.CauseKind && v.Fault == fault {
+		if v.Target == of && v.Cause == f.CauseKind && v.Fault == fault {
 			return v
 		}
 	}

@@ -156,8 +156,8 @@ func (s *Search) claim() error {
 	case errors.Is(err, fs.ErrNotExist):
 		entries, err := os.ReadDir(s.Dir)
 		if err == nil && len(entries) > 0 {
-			err = &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is not empty, and is not the directory of an earlier "+
-				"search: name a new directory", s.Dir)}
+			err = harness.Usage(fmt.Errorf("%s is not empty, and is not the directory of an earlier "+
+				"search: name a new directory", s.Dir))
 		}
 		if err != nil {
 			return err
@@ -175,8 +175,8 @@ func (s *Search) claim() error {
 		line = strings.Join(there.Args(), " ")
 	}
 	if line != strings.Join(s.Space.base.Args(), " ") {
-		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is the directory of another search (%s): name a new "+
-			"directory", s.Dir, line)}
+		return harness.Usage(fmt.Errorf("%s is the directory of another search (%s): name a new "+
+			"directory", s.Dir, line))
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,7 +63,7 @@ const EveryOption = "all"
 func NewSpace(cat *harness.Catalogue, base harness.Config, choice Choice) (*Space, error) {
 	for _, name := range slices.Concat(choice.Only, choice.Without) {
 		if _, err := cat.Nemeses.Get(name); err != nil {
-			return nil, &harness.Error{Code: harness.ExitUsage, Err: err}
+			return nil, harness.Usage(err)
 		}
 	}
 	base.Nemesis, base.Clients, base.Time, base.Seed = []string{"none"}, fewest, time.Minute, 1
@@ -165,7 +164,7 @@ func (s *Space) chosen(backend string, all []catalog.Param, names []string) (out
 				"value, with --backend NAME:%s=VALUE", name, backend, name)
 		}
 		if err != nil {
-			return nil, &harness.Error{Code: harness.ExitUsage, Err: err}
+			return nil, harness.Usage(err)
 		}
 		out = append(out, all[i])
 	}
@@ -182,11 +181,10 @@ func (s *Space) allowed(only, without []string) (code int) {
 		}
 		c := s.base
 		c.Nemesis = []string{spec.Name}
-		var coded *harness.Error
 		switch err := harness.Check(s.cat, c); {
 		case err == nil:
 			s.faults = append(s.faults, spec)
-		case errors.As(err, &coded) && coded.Code == harness.ExitEnvironment: // another machine can
+		case harness.CodeOf(err) == harness.ExitEnvironment: // another machine can
 			code = harness.ExitEnvironment
 		}
 	}

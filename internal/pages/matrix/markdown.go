@@ -10,34 +10,32 @@ import (
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
 
+	"github.com/lockstorm/lockstorm/internal/suites/tally"
 	"github.com/lockstorm/lockstorm/reports"
 )
 
-// Markdown writes the matrix and what is not as expected; with all, every cell with its figures.
-func Markdown(w io.Writer, t *Table, all bool) error {
+// Markdown writes the matrix and what is not as expected.
+func (t *Table) Markdown(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n**%s**\n", text(t.Title), text(t.Verdict))
-	for _, a := range t.Alerts {
+	fmt.Fprintf(&b, "# %s\n\n**%s**\n", text(t.Name), text(t.Verdict))
+	for _, a := range t.Alerts() {
 		fmt.Fprintf(&b, "\n> %s\n", text(a))
 	}
-	if odd := t.surprises(); len(odd) > 0 {
+	if odd := t.Surprises(); len(odd) > 0 {
 		b.WriteString("\n## Unexpected results\n\n")
 		for _, c := range odd {
-			fmt.Fprintf(&b, "- **%s** %s: %s\n", c.Status, text(c.Name), text(strings.Join(c.Why, "; ")))
+			fmt.Fprintf(&b, "- **%s** %s: %s\n", c.Status, text(c.Name), text(strings.Join(c.Why(), "; ")))
 			fmt.Fprintf(&b, "  `%s %s`\n", text(t.Program), Verbed(c.Line()))
 		}
 	}
-	if len(t.Changes) > 0 {
+	if t.Baseline != nil {
 		b.WriteString("\n## Changes\n\n")
-		for _, c := range t.Changes {
+		for _, c := range t.Baseline.Lines() {
 			fmt.Fprintf(&b, "- %s\n", text(c))
 		}
 	}
 	t.answerText(&b)
 	t.matrixText(&b)
-	if all {
-		t.cellsText(&b)
-	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -47,16 +45,12 @@ func (t *Table) answerText(b *strings.Builder) {
 	if t.Answer == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n## Which lock?\n\n%s\n\n", text(t.Answer.Ranked))
-	line(b, append([]string{"group", "lock"}, t.Answer.Columns...)...)
-	fmt.Fprintf(b, "|%s\n", strings.Repeat(" --- |", len(t.Answer.Columns)+2))
+	fmt.Fprintf(b, "\n## Which lock?\n\n%s\n\n", text(t.Answer.RankedBy))
+	head(b, append([]string{"group", "lock"}, t.LockColumns()...))
 	for _, l := range t.Answer.Locks {
 		cells := []string{strconv.Itoa(l.Group), text(l.Name)}
-		for _, v := range l.Values {
-			if v.Interval != "" {
-				v.Text += " (" + v.Interval + ")"
-			}
-			cells = append(cells, text(v.Text))
+		for _, v := range t.Values(l) {
+			cells = append(cells, text(v.String()))
 		}
 		line(b, cells...)
 	}
@@ -69,19 +63,18 @@ func (t *Table) answerText(b *strings.Builder) {
 func (t *Table) matrixText(b *strings.Builder) {
 	rows, columns := t.axes()
 	b.WriteString("\n## Backends and faults\n\n")
-	line(b, append([]string{"backend"}, columns...)...)
-	fmt.Fprintf(b, "|%s\n", strings.Repeat(" --- |", len(columns)+1))
+	head(b, append([]string{"backend"}, columns...))
 	for _, r := range rows {
 		cells := []string{r}
 		for _, c := range columns {
 			var words []string
-			for _, one := range t.at(r, c) {
-				word := one.Word
-				if one.Kind != "good" && one.Kind != "off" {
-					word = "**" + word + "** (" + one.Status + ")"
+			for _, one := range t.At(r, c) {
+				word := one.Shown()
+				if kind := one.Kind(); kind != "good" && kind != "off" {
+					word = "**" + word + "** (" + string(one.Status) + ")"
 				}
-				if one.Rate != "" {
-					word += ", " + one.Rate
+				if rate := one.Rate(); rate != "" {
+					word += ", " + rate
 				}
 				words = append(words, word)
 			}
@@ -91,25 +84,10 @@ func (t *Table) matrixText(b *strings.Builder) {
 	}
 }
 
-func (t *Table) cellsText(b *strings.Builder) {
-	b.WriteString("\n## Cells\n\n")
-	head := []string{"cell: `" + text(t.Program) + " run ...`", "result", "runs as expected"}
-	for _, f := range t.Figures {
-		head = append(head, f.Name)
-	}
-	line(b, head...)
-	fmt.Fprintf(b, "|%s\n", strings.Repeat(" --- |", len(head)))
-	for _, c := range t.Cells {
-		cells := []string{"`" + c.Command + "`", c.Word, fmt.Sprintf("%d of %d", c.AsIt, c.Of)}
-		for _, f := range t.Figures {
-			v := c.Values[f.Name]
-			if v.Interval != "" {
-				v.Text += " (" + v.Interval + ")"
-			}
-			cells = append(cells, v.Text)
-		}
-		line(b, cells...)
-	}
+// head begins a table.
+func head(b *strings.Builder, columns []string) {
+	line(b, columns...)
+	fmt.Fprintf(b, "|%s\n", strings.Repeat(" --- |", len(columns)))
 }
 
 func line(b *strings.Builder, cells ...string) {
@@ -125,11 +103,11 @@ func text(s string) string {
 }
 
 // CSV writes a line for each cell: figures as numbers, in the units of their columns.
-func CSV(w io.Writer, t *Table) error {
+func (t *Table) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	head := []string{"cell", "backend", "nemesis", "status", "word", "expected", "as_expected", "runs", "command", "why"}
-	for _, f := range t.Figures {
-		name := strings.NewReplacer(".", "_", "-", "_").Replace(f.Name) + unit(f.Unit)
+	for _, f := range t.Figures() {
+		name := strings.NewReplacer(".", "_", "-", "_").Replace(f.Name) + units[f.Unit]
 		head = append(head, name, name+"_low", name+"_high")
 	}
 	if err := out.Write(head); err != nil {
@@ -137,11 +115,11 @@ func CSV(w io.Writer, t *Table) error {
 	}
 	for _, c := range t.Cells {
 		row := []string{
-			c.Name, c.Row, c.Column, c.Status, c.Word, c.Expected, strconv.Itoa(c.AsIt), strconv.Itoa(c.Of), c.Command,
-			visible(strings.Join(c.Why, "; ")),
+			c.Name, c.Row, c.Column, string(c.Status), c.Shown(), c.Expected(), strconv.Itoa(c.AsIt), strconv.Itoa(c.Of), c.Command,
+			visible(strings.Join(c.Why(), "; ")),
 		}
-		for _, f := range t.Figures {
-			v, ok := c.Values[f.Name]
+		for _, f := range t.Figures() {
+			v, ok := c.Figures[f.Name]
 			for _, n := range []float64{v.Value, v.Low, v.High} {
 				cell := ""
 				if ok {
@@ -158,14 +136,15 @@ func CSV(w io.Writer, t *Table) error {
 	return out.Error()
 }
 
-func unit(u string) string {
-	return map[string]string{"ns": "_ns", "%": "_percent", "per 1000": "_per_1000", "per s": "_per_s"}[u]
+// units are how the names of columns end.
+var units = map[tally.Unit]string{
+	tally.Time: "_ns", tally.Percent: "_percent", tally.PerMille: "_per_1000", tally.PerSec: "_per_s",
 }
 
 // JUnit writes a suite for each backend, and a case for each run; what was not run is skipped, with the
 // reason.
-func JUnit(w io.Writer, t *Table) error {
-	all := junit.Testsuites{Name: t.Title}
+func (t *Table) JUnit(w io.Writer) error {
+	all := junit.Testsuites{Name: t.Name}
 	var rows []string
 	by, took := map[string]*junit.Testsuite{}, map[string]float64{}
 	for _, c := range t.Cells {
@@ -182,7 +161,7 @@ func JUnit(w io.Writer, t *Table) error {
 			s.AddTestcase(tc)
 		}
 		for _, r := range c.Runs {
-			took[name] += r.Took
+			took[name] += r.Took.Seconds()
 		}
 		s.Time = fmt.Sprintf("%.3f", took[name])
 	}
@@ -196,13 +175,15 @@ func JUnit(w io.Writer, t *Table) error {
 	return err
 }
 
-func (t *Table) testcases(suite string, c Cell) (out []junit.Testcase) {
-	why, command := visible(strings.Join(c.Why, "; ")), t.Program+" "
+func (t *Table) testcases(suite string, c cell) (out []junit.Testcase) {
+	why, command := visible(strings.Join(c.Why(), "; ")), t.Program+" "
 	for _, r := range c.Runs {
-		tc := junit.Testcase{Classname: suite, Name: visible(c.Name + " " + r.Label), Time: fmt.Sprintf("%.3f", r.Took)}
-		result := &junit.Result{Message: visible(r.Text), Type: r.Status, Data: visible(command + Verbed(cmp.Or(r.Line, c.Command)) +
-			"\nreport: " + r.Link)}
-		switch r.Kind {
+		tc := junit.Testcase{Classname: suite, Name: visible(c.Name + " " + r.Label()), Time: fmt.Sprintf("%.3f", r.Took.Seconds())}
+		result := &junit.Result{
+			Message: visible(r.Text()), Type: string(r.Status),
+			Data: visible(command + Verbed(cmp.Or(r.Command, c.Command)) + "\nreport: " + r.Link),
+		}
+		switch r.Kind() {
 		case "bad", "odd":
 			tc.Failure = result
 		case "open":
@@ -211,13 +192,13 @@ func (t *Table) testcases(suite string, c Cell) (out []junit.Testcase) {
 		out = append(out, tc)
 	}
 	cell := junit.Testcase{Classname: suite, Name: visible(c.Name), Time: "0.000"}
-	result := &junit.Result{Message: why, Type: c.Status, Data: visible(command + Verbed(c.Line()))}
-	switch {
-	case c.Kind == "off" && len(c.Runs) == 0:
+	result := &junit.Result{Message: why, Type: string(c.Status), Data: visible(command + Verbed(c.Line()))}
+	switch kind := c.Kind(); {
+	case kind == "off" && len(c.Runs) == 0:
 		cell.Skipped = &junit.Result{Message: why}
 	case len(c.Runs) == 0:
 		cell.Error = result
-	case (c.Kind == "bad" || c.Kind == "odd" || c.Kind == "open") && !reported(out): // over its seeds alone: a threshold, say
+	case (kind == "bad" || kind == "odd" || kind == "open") && !reported(out): // over its seeds alone: a threshold, say
 		cell.Failure = result
 	default:
 		return out

@@ -4,67 +4,90 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"html"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/suites/answer"
+	"github.com/lockstorm/lockstorm/internal/suites/gate"
+	"github.com/lockstorm/lockstorm/internal/suites/tally"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
-// large is a table of so many cells, with words that must be escaped.
-func large(cells int) *Table {
-	t := &Table{
-		Title: "all & <b>", Program: "mylocks", Doc: "every lock", Verdict: "not as expected", Class: "fail",
-		Facts:  [][2]string{{"exit code", "1"}},
-		Alerts: []string{"a control misbehaves"}, Changes: []string{"new violation: x"},
-		Answer: &Ranking{Ranked: "Ranked by <x>.", Columns: []string{"violating runs", "survived"}, Locks: []Lock{
+// large is a suite of so many cells, with words that must be escaped.
+func large(cells int) *gate.Results {
+	r := &gate.Results{
+		Name: "all & <b>", Program: "mylocks", Doc: "every lock", Verdict: "not as expected", ExitCode: 1,
+		Controls: []string{"a control misbehaves"},
+		Baseline: &gate.Against{Before: "before", New: []string{"x"}, Said: [][3]string{{"backend-0/fault-1", "safe", "inherent"}}},
+		Answer: &answer.Ranking{RankedBy: "Ranked by <x>.", Groups: 3, Locks: []answer.Lock{
 			{
-				Group: 1, Title: "group 1: fewest violations", Name: "backend-1", Sentence: "backend-1 survived <all> | of it.",
-				Values: []Value{{Text: "0 %", Interval: "0 % to 5 %"}, {Text: "flap"}},
+				Group: 1, Name: "backend-1", Sentence: "backend-1 survived <all> | of it.", Rate: &tally.Value{Value: 0, High: 5},
+				Survived: []string{"flap"},
 			},
-			{Group: 2, Title: "group 2", Name: "backend-2", Sentence: "backend-2 did not.", Values: []Value{{Text: "50 %"}, {Text: "-"}}},
-			{Title: "not measured", Name: "backend-3", Sentence: "backend-3 was not measured.", Values: []Value{{Text: "-"}, {Text: "-"}}},
+			{Group: 2, Name: "backend-2", Sentence: "backend-2 did not.", Rate: &tally.Value{Value: 50, Low: 50, High: 50}},
+			{Name: "backend-3", Sentence: "backend-3 was not measured."},
 		}},
 	}
-	for _, name := range []string{"exposures", "violations.rate", "overlap", "recovery.median", "acquire.p50", "acquire.p99"} {
-		t.Figures = append(t.Figures, Figure{Name: name, Doc: "of " + name, Unit: "ns"})
-	}
-	words := []string{"safe", "inherent", "defect", "blocks", "unknown"}
-	kinds := []string{"good", "bad", "odd", "open"}
+	words := []suite.Outcome{suite.Safe, suite.Inherent, suite.Defect, suite.Blocks, ""}
+	statuses := []gate.Status{gate.Expected, gate.Worse, gate.Missed, gate.Broken}
 	for i := range cells {
-		c := Cell{
+		c := gate.CellResult{
 			Name: fmt.Sprintf("backend-%d/fault-%d", i/20, i%20), Text: "a <script>alert(1)</script> | pipe",
-			Row: fmt.Sprintf("backend-%d", i/20), Column: fmt.Sprintf("fault-%d", i%20),
-			Status: "violation", Kind: kinds[i%4], Word: words[i%5], Expected: "safe", Rate: "3 per 1000 grants",
-			Why: []string{"seed 1: it failed\nbadly"}, AsIt: 2, Of: 3,
-			Values: map[string]Value{}, Command: "--backend redis-lua --nemesis 'x'",
+			Row: fmt.Sprintf("backend-%d", i/20), Column: fmt.Sprintf("fault-%d", i%20), Status: statuses[i%4], Word: words[i%5],
+			Why: []string{"seed 1: it failed\nbadly"}, AsIt: 2, Of: 3, Command: "--backend redis-lua --nemesis 'x'",
+			Figures: map[string]tally.Value{"violations.rate": {Value: 3, Low: 3, High: 3}},
 		}
 		if c.Column == "fault-0" {
-			c.Column, c.Word = "none", "safe"
+			c.Column, c.Word = "none", suite.Safe
 		}
-		for n, f := range t.Figures {
-			c.Values[f.Name] = Value{
-				Text: fmt.Sprint(i * n), Interval: "1 to 2", Value: float64(i*n) * 1e6, Low: float64(i*n) * 0.5e6,
-				High: float64(i*n) * 2e6,
+		for n, name := range []string{"exposures", "overlap", "recovery.median", "acquire.p50", "acquire.p99"} {
+			v := float64(i*n) * 1e6
+			c.Figures[name] = tally.Value{Value: v, Low: v / 2, High: 2 * v}
+		}
+		for seed := range uint64(3) {
+			c.Runs = append(c.Runs, gate.RunResult{
+				Seed: seed + 1, Status: c.Status, Took: 1500 * time.Millisecond, Error: "it <failed> \x00", Stats: checker.Figures{},
+				Dir: gate.RunDir(c.Name, seed+1, 0),
+			})
+		}
+		r.Cells = append(r.Cells, c)
+	}
+	r.Cells = append(r.Cells, gate.CellResult{
+		Name: "control", Row: "none", Column: "none", Control: true, Status: gate.Skipped, Why: []string{"no server"},
+		Command: "--backend none",
+	})
+	return r
+}
+
+// shownIn are results whose runs are in a directory.
+func shownIn(t *testing.T, r *gate.Results) *Table {
+	t.Helper()
+	dir := t.TempDir()
+	for _, c := range r.Cells {
+		for _, o := range c.Runs {
+			if err := errors.Join(os.MkdirAll(filepath.Join(dir, o.Dir), 0o755),
+				os.WriteFile(filepath.Join(dir, o.Dir, harness.ReportFile), nil, 0o644)); err != nil {
+				t.Fatal(err)
 			}
 		}
-		for seed := 1; seed <= 3; seed++ {
-			c.Runs = append(c.Runs, Run{Label: fmt.Sprintf("seed %d", seed), Link: fmt.Sprintf("runs/%s/seed-%d/report.html", c.Name,
-				seed), Status: "violation", Kind: c.Kind, Took: 1.5, Text: "it <failed> \x00"})
-		}
-		t.Cells = append(t.Cells, c)
 	}
-	t.Cells = append(t.Cells, Cell{
-		Name: "control", Row: "none", Column: "none", Control: true, Status: "skipped", Kind: "off",
-		Word: "skipped", Why: []string{"no server"}, Command: "--backend none",
-	})
-	return t
+	return Of(r, dir, dir)
 }
 
 // Two hundred cells fit, nothing of elsewhere is in the page, and no word of a run becomes a part of it.
 func TestPage(t *testing.T) {
 	var b bytes.Buffer
-	if err := HTML(&b, large(200)); err != nil {
+	if err := shownIn(t, large(200)).HTML(&b); err != nil {
 		t.Fatal(err)
 	}
 	page := b.String()
@@ -80,7 +103,7 @@ func TestPage(t *testing.T) {
 	for _, want := range []string{
 		"all &amp; &lt;b&gt;", "a control misbehaves", `href="runs/backend-3/fault-7/seed-2/report.html"`,
 		`id="backend-3/fault-7"`, "<svg", "Time to acquire", "Time to recover", "Ranked by &lt;x&gt;.", "group 1: fewest violations",
-		"group 2", "not measured", `colspan="3"`, "backend-1 survived &lt;all&gt; | of it.",
+		"group 2", "not measured", `colspan="11"`, "backend-1 survived &lt;all&gt; | of it.",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not in the page", want)
@@ -96,12 +119,12 @@ func TestPage(t *testing.T) {
 
 // A table without anything is a page, too.
 func TestEmptyPage(t *testing.T) {
-	for _, table := range []*Table{{}, large(0), large(1)} {
+	for _, table := range []*Table{Of(&gate.Results{}, "", ""), Of(large(0), "", ""), Of(large(1), "", "")} {
 		var b bytes.Buffer
-		if err := HTML(&b, table); err != nil {
+		if err := table.HTML(&b); err != nil {
 			t.Error(err)
 		}
-		if err := Markdown(&b, table, true); err != nil {
+		if err := table.Markdown(&b); err != nil {
 			t.Error(err)
 		}
 	}
@@ -109,11 +132,11 @@ func TestEmptyPage(t *testing.T) {
 
 func TestMarkdown(t *testing.T) {
 	var b bytes.Buffer
-	if err := Markdown(&b, large(40), true); err != nil {
+	if err := Of(large(40), "", "").Markdown(&b); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"# all & &lt;b>", "> a control misbehaves", "- **violation** backend-0/fault-1:",
+		"# all & &lt;b>", "> Controls with an unexpected outcome: a control misbehaves", "- **violation** backend-0/fault-1:",
 		"| backend | none | fault-1 |", "**inherent** (violation), 3 per 1000 grants", "| 1 | backend-1 | 0 % (0 % to 5 %) | flap |",
 		"- backend-1 survived &lt;all> | of it.",
 	} {
@@ -137,14 +160,15 @@ func TestMarkdown(t *testing.T) {
 
 func TestCSV(t *testing.T) {
 	var b bytes.Buffer
-	if err := CSV(&b, large(40)); err != nil {
+	if err := Of(large(40), "", "").CSV(&b); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&b).ReadAll()
 	if err != nil || len(rows) != 42 {
 		t.Fatalf("%d rows (%v)", len(rows), err)
 	}
-	if rows[0][9] != "why" || rows[0][10] != "exposures_ns" || rows[3][10+3*5] != "10000000" || rows[41][10] != "" {
+	p99 := slices.Index(rows[0], "acquire_p99_ns")
+	if rows[0][9] != "why" || rows[0][10] != "exposures" || p99 < 0 || rows[3][p99] != "8000000" || rows[41][10] != "" {
 		t.Errorf("%v\n%v\n%v", rows[0], rows[3], rows[41])
 	}
 }
@@ -153,7 +177,7 @@ func TestCSV(t *testing.T) {
 // not run is skipped with its reason. It is XML, whatever the words are.
 func TestJUnit(t *testing.T) {
 	var b bytes.Buffer
-	if err := JUnit(&b, large(40)); err != nil {
+	if err := Of(large(40), "", "").JUnit(&b); err != nil {
 		t.Fatal(err)
 	}
 	var all struct {
@@ -188,5 +212,55 @@ func TestJUnit(t *testing.T) {
 	}
 	if c := all.Suites[2].Cases; len(c) != 1 || c[0].Skipped == nil || c[0].Skipped.Message != "no server" {
 		t.Errorf("%+v", c)
+	}
+}
+
+// Two suites side by side: what differs significantly stands open, the rest is folded, and nothing is left out.
+func TestSides(t *testing.T) {
+	of := func(word suite.Outcome, p99 int64) *gate.Results {
+		c := gate.CellResult{Name: "a", Word: word}
+		for i := range int64(12) {
+			c.Runs = append(c.Runs, gate.RunResult{Stats: checker.Figures{
+				"grants": 100, "violations": 0, "acquire_p99_ns": p99 + i*1000,
+			}})
+		}
+		f, _ := tally.Find("acquire.p99")
+		v, _ := f.Over(c.Samples())
+		c.Figures = map[string]tally.Value{f.Name: v}
+		return &gate.Results{Name: "fake", Cells: []gate.CellResult{c}}
+	}
+	before, after := of(suite.Safe, 1e6), of(suite.Defect, 9e6)
+	after.Baseline = gate.Compare(before, after)
+	table := Of(after, "", "")
+	s := table.Sides()
+	if s.Before == s.After {
+		t.Errorf("both are called %s", s.Before)
+	}
+	rows := map[string]side{}
+	for _, r := range s.Rows {
+		rows[r.Figure] = r
+	}
+	if len(s.Of(true).Rows)+len(s.Of(false).Rows) != len(s.Rows) || len(rows) != len(s.Rows) {
+		t.Errorf("%d and %d of %d rows", len(s.Of(true).Rows), len(s.Of(false).Rows), len(s.Rows))
+	}
+	if v := rows["verdict"]; !v.Differs || v.Before.Text != string(suite.Safe) || v.After.Text != string(suite.Defect) {
+		t.Errorf("verdict: %+v", v)
+	}
+	slower := rows["acquire.p99"]
+	if !slower.Differs || !strings.HasPrefix(slower.Note, "worse (p = ") || slower.Ratio == "" ||
+		slower.Before.Text == slower.After.Text {
+		t.Errorf("acquire.p99: %+v", slower)
+	}
+	var b bytes.Buffer
+	if err := table.HTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Side by side", s.Before, s.After, slower.Before.Text, slower.After.Text,
+		"without a significant difference",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the page does not have %q", want)
+		}
 	}
 }

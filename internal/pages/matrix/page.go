@@ -15,8 +15,7 @@ var assets embed.FS
 // page is read when the first one is written.
 var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("index.gohtml").Funcs(template.FuncMap{
-		"inc":    func(n int) int { return n + 1 },
-		"verbed": Verbed,
+		"inc": func(n int) int { return n + 1 }, "verbed": Verbed,
 	}).ParseFS(assets, "index.gohtml"))
 })
 
@@ -27,23 +26,17 @@ type pageData struct {
 	Style         template.CSS
 	Script        template.JS
 	Rows, Columns []string
-	Surprises     []Cell
 	Plots         []plotted
-	Kinds         []string
 }
 
-// At are the cells of a place of the matrix.
-func (d pageData) At(row, column string) []Cell { return d.at(row, column) }
-
 // HTML writes the page: one file, without anything from elsewhere, with links to the reports of the runs.
-func HTML(w io.Writer, t *Table) error {
+func (t *Table) HTML(w io.Writer) error {
 	style, errStyle := assets.ReadFile("index.css")
 	script, errScript := assets.ReadFile("index.js")
 	if errStyle != nil || errScript != nil {
 		return fmt.Errorf("assets: %w, %w", errStyle, errScript)
 	}
-	plots := plotsOf(t)
-	d := pageData{Table: t, Style: template.CSS(style), Script: template.JS(script), Surprises: t.surprises(), Plots: plots} //nolint:gosec // our own files
+	d := pageData{Table: t, Style: template.CSS(style), Script: template.JS(script), Plots: t.plots()} //nolint:gosec // our own files
 	d.Rows, d.Columns = t.axes()
 	var b bytes.Buffer
 	if err := page().Execute(&b, d); err != nil {

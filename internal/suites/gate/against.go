@@ -20,8 +20,8 @@ type Against struct {
 	Figures  []Change `json:"figures,omitempty"`  // that differ beyond chance
 	Compared int      `json:"compared"`           // figures
 
-	all  []Change    // that were compared, with P as measured
-	said [][3]string // of each cell that both have: its name, and its word in either
+	All  []Change    `json:"-"` // that were compared, with P as measured
+	Said [][3]string `json:"-"` // of each cell that both have: its name, and its word in either
 }
 
 // Change is a figure of a cell that differs beyond chance.
@@ -37,12 +37,16 @@ type Change struct {
 // String is the change in a line.
 func (c Change) String() string {
 	f, _ := tally.Find(c.Figure)
-	verb := "better"
-	if c.Worse {
-		verb = "worse"
-	}
-	return fmt.Sprintf("%s: the figure %s became %s: it is now %s, and was %s before (p = %.2g)", c.Cell, c.Figure, verb,
+	return fmt.Sprintf("%s: the figure %s became %s: it is now %s, and was %s before (p = %.2g)", c.Cell, c.Figure, c.Verb(),
 		f.With(c.After), f.With(c.Before), c.P)
+}
+
+// Verb is better or worse.
+func (c Change) Verb() string {
+	if c.Worse {
+		return "worse"
+	}
+	return "better"
 }
 
 // worth is how much of a figure must have changed to be told of, beside being no chance.
@@ -71,7 +75,7 @@ func Compare(before, after *Results) *Against {
 			a.Only = append(a.Only, j.Name+unmeasured)
 		}
 		a.words(b, j)
-		a.said = append(a.said, [3]string{j.Name, b.wordShown(), j.wordShown()})
+		a.Said = append(a.Said, [3]string{j.Name, b.Shown(), j.Shown()})
 		all = append(all, changes(b, j)...)
 	}
 	for _, name := range sortedKeys(old) {
@@ -83,7 +87,7 @@ func Compare(before, after *Results) *Against {
 		a.Only = append(a.Only, "controls (runs with a known outcome) with an unexpected outcome: "+
 			strings.Join(after.Controls, ", ")+unmeasured)
 	}
-	a.Compared, a.all = len(all), slices.Clone(all)
+	a.Compared, a.All = len(all), slices.Clone(all)
 	a.Figures = significant(all)
 	return a
 }
@@ -130,7 +134,7 @@ func defects(j, other CellResult) (out []string) {
 	}
 	for _, name := range sortedKeys(j.FailedAs) {
 		if other.FailedAs[name] == 0 && !strings.HasSuffix(name, "("+string(checker.Inherent)+")") {
-			out = append(out, fmt.Sprintf("%s in %d of %s", name, j.FailedAs[name], plural(len(j.Samples()), "run")))
+			out = append(out, fmt.Sprintf("%s in %d of %s", name, j.FailedAs[name], checker.Count(len(j.Samples()), "run")))
 		}
 	}
 	return out

@@ -22,13 +22,13 @@ import (
 func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.Cell, seed uint64, attempt int) (*RunResult,
 	error,
 ) {
-	dir := RunDir(cell.Name, seed, attempt)
+	dir := RunDir(cell.Case.Name, seed, attempt)
 	path := filepath.Join(s.Dir, dir)
 	if err := os.RemoveAll(path); err != nil { // of one that was cut off
 		return nil, err
 	}
 	began := time.Now()
-	c := cell.Seeded(seed)
+	c := cell.Case.Seeded(seed)
 	c.Run.Version = s.Version
 	c.Run.Command = s.again(c, dir)
 	var share search.Share
@@ -48,7 +48,7 @@ func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.C
 		o.Command = shell.Join("replay", filepath.ToSlash(dir))
 	}
 	if err != nil {
-		o.Exit, o.Error = exitOf(err), err.Error()
+		o.Exit, o.Error = cmp.Or(harness.CodeOf(err), harness.ExitPanic), err.Error()
 	}
 	var results *checker.Results
 	if out != nil {

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -32,6 +33,7 @@ func ReadResults(path string) (*Results, error) {
 	if r.Schema != Schema || r.Cells == nil {
 		return nil, fmt.Errorf("%s is not the results.json of a suite: it needs schema %d and a list of cells", path, Schema)
 	}
+	r.Program = cmp.Or(r.Program, program)
 	return &r, nil
 }
 

@@ -21,8 +21,8 @@ func cellOf(t *testing.T, thresholds string, runs ...RunResult) *Results {
 	}
 	s.Outcomes = runs
 	for _, text := range strings.Split(thresholds, ";") {
-		if _, err := tally.ParseThreshold(text); err == nil {
-			s.Cells[0].Thresholds = append(s.Cells[0].Thresholds, text)
+		if parsed, err := tally.ParseThreshold(text); err == nil {
+			s.Cells[0].Thresholds = append(s.Cells[0].Thresholds, parsed)
 		}
 	}
 	return judged(t, s)

@@ -79,6 +79,8 @@ func (o RunResult) Sample() tally.Sample {
 	return s
 }
 
+func (o RunResult) busy() bool { return suite.Busy(o.Stats, int64(o.Length)) }
+
 func samples(runs []RunResult) (out []tally.Sample) {
 	for _, o := range runs {
 		if o.Stats != nil && o.Status != Inconclusive {
@@ -90,8 +92,9 @@ func samples(runs []RunResult) (out []tally.Sample) {
 
 func judgeCell(c plan.Cell, runs []RunResult, least int64) CellResult {
 	j := CellResult{
-		Name: c.Name, Text: c.Text, Row: c.Row, Column: c.Column, Control: c.Control, Chosen: c.Search != nil || c.Trial != nil,
-		Expected: c.Expect, TTL: cmp.Or(c.Run.TTL, time.Second),
+		Name: c.Case.Name, Text: c.Case.Text, Row: c.Row, Column: c.Column, Control: c.Control,
+		Chosen:   c.Case.Search != nil || c.Case.Trial != nil,
+		Expected: c.Case.Expect, TTL: cmp.Or(c.Case.Run.TTL, time.Second),
 		Command: CommandOf(c.Case), Runs: runs, Of: max(len(c.Seeds), len(runs)), Status: Expected,
 	}
 	if c.Skip != "" {
@@ -144,7 +147,7 @@ func (j *CellResult) runs(c plan.Cell) {
 		}
 	}
 	if missing := len(c.Seeds) - seedsOf(j.Runs); missing > 0 {
-		j.say(NotRun, nil, "no run was made for %d of %s", missing, plural(len(c.Seeds), "seed"))
+		j.say(NotRun, nil, "no run was made for %d of %s", missing, checker.Count(len(c.Seeds), "seed"))
 	}
 	for _, o := range j.Runs {
 		if o.Word != "" && o.Status != Inconclusive {
@@ -158,7 +161,7 @@ func (j *CellResult) runs(c plan.Cell) {
 		case status == Passed && j.AsIt > 0:
 			status, of = Expected, nil
 		}
-		why := o.why()
+		why := o.Why()
 		if o.Host {
 			why += " (the host disturbed the run)"
 		}
@@ -218,11 +221,11 @@ func (j *CellResult) figures(c plan.Cell, least int64) {
 
 // shows reports whether a cell is to show what faults do.
 func shows(c plan.Cell) bool {
-	return slices.ContainsFunc(c.Run.Nemesis, func(n string) bool { return n != "none" }) && judges(c)
+	return slices.ContainsFunc(c.Case.Run.Nemesis, func(n string) bool { return n != "none" }) && judges(c)
 }
 
 // judges reports whether a cell wants a verdict.
-func judges(c plan.Cell) bool { return !slices.Contains(c.Expect.Exit, harness.ExitUnknown) }
+func judges(c plan.Cell) bool { return !slices.Contains(c.Case.Expect.Exit, harness.ExitUnknown) }
 
 func (j *CellResult) thresholds(c plan.Cell) {
 	all := j.Samples()
@@ -234,7 +237,7 @@ func (j *CellResult) thresholds(c plan.Cell) {
 		switch {
 		case errors.Is(err, tally.ErrNotMeasured):
 			j.say(Inconclusive, nil, "the threshold %s cannot be tested: %v", t.Text, err)
-		case !holds && t.Figure.Timed() && slices.ContainsFunc(j.Runs, busyRun):
+		case !holds && t.Figure.Timed() && slices.ContainsFunc(j.Runs, RunResult.busy):
 			j.say(Inconclusive, nil, "the threshold %s is not met (measured: %s), but the host was too busy for reliable times: run the "+
 				"suite again while the host is idle", t.Text, t.Figure.With(got))
 		case !holds:
@@ -243,9 +246,6 @@ func (j *CellResult) thresholds(c plan.Cell) {
 		}
 	}
 }
-
-// busyRun reports whether the host was busy in a run: its times say nothing of the lock then.
-func busyRun(o RunResult) bool { return o.Stats["host_busy_ns"] > int64(o.Length)/suite.HostBusy }
 
 // shown reports whether a cell came to an answer.
 func (j CellResult) shown() bool {

@@ -2,14 +2,18 @@ package gate
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/suites/answer"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
 )
@@ -75,8 +79,8 @@ func (r *Results) Providers() string {
 	return strings.Join(names, ", ")
 }
 
-// Judge says what became of every cell, and of the suite.
-func (s *Suite) Judge() (*Results, error) {
+// Judge says what became of every cell, and of the suite, beside a baseline, if there is one.
+func (s *Suite) Judge(before *Results) *Results {
 	r := &Results{
 		Schema: Schema, Name: s.Name, Doc: s.Doc, Interrupted: s.Interrupted, Started: s.Started, Wall: s.wall(), CPUs: s.CPUs,
 		Program: cmp.Or(s.Program, program), Version: s.Version,
@@ -85,13 +89,8 @@ func (s *Suite) Judge() (*Results, error) {
 	if s.Shard != "" {
 		r.Shards = strings.Split(s.Shard, " ")
 	}
-	var cells []plan.Cell
-	for _, d := range s.Cells {
-		c, err := d.Cell()
-		if err != nil {
-			return nil, err
-		}
-		j := judgeCell(c, s.last(c.Name), s.Required.Exposures)
+	for _, c := range s.Cells {
+		j := judgeCell(c, s.last(c.Case.Name), s.Required.Exposures)
 		r.Cells = append(r.Cells, j)
 		if !j.Control {
 			r.Counts[j.Status]++
@@ -101,18 +100,28 @@ func (s *Suite) Judge() (*Results, error) {
 				r.Versions[name] = v
 			}
 		}
-		cells = append(cells, c)
 	}
 	for _, o := range s.Outcomes {
 		r.Work += o.Took
 	}
 	r.Answer = r.choice()
 	if s.merged || len(absent(s.Shard)) == 0 { // a shard alone has not the cells to show what the whole must
-		r.Lacks = r.lacking(s.Required, cells)
+		r.Lacks = r.lacking(s.Required, s.Cells)
 	}
 	r.Lacks = append(r.Lacks, s.Missing...)
 	r.conclude()
-	return r, nil
+	if before != nil {
+		r.Measure(before)
+	}
+	return r
+}
+
+// Keep writes results.json into a directory, and into the pages of the runs where else they lead.
+func (s *Suite) Keep(dir string, r *Results) (err error) {
+	if !s.merged { // the runs of shards stay what they are
+		err = s.trails()
+	}
+	return errors.Join(err, files.WriteJSON(filepath.Join(dir, ResultsFile), r))
 }
 
 // lacking is the required coverage of which no cell came to an answer. cells and what they came to are in
@@ -198,7 +207,7 @@ func (r *Results) sentence() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, word))
 		}
 	}
-	text := plural(total, "cell")
+	text := checker.Count(total, "cell")
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}
@@ -209,12 +218,4 @@ func (r *Results) sentence() string {
 		text += "; the suite did not reach the required coverage: " + strings.Join(r.Lacks, ", ")
 	}
 	return text
-}
-
-// plural is a number of things.
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }

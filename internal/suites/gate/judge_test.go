@@ -56,7 +56,7 @@ func TestStatusOf(t *testing.T) {
 	mx := func(v checker.Verdict) suite.Expectation {
 		return suite.Expectation{Verdicts: map[string]checker.Verdict{checker.MutualExclusion: v}}
 	}
-	refused := &harness.Error{Code: harness.ExitEnvironment, Err: errors.New("no server")}
+	refused := harness.Environment(errors.New("no server"))
 	for _, c := range []struct {
 		name    string
 		expect  suite.Expectation
@@ -200,18 +200,14 @@ func fake(cells map[string][]Status) *Suite {
 			}
 			s.Outcomes = append(s.Outcomes, o)
 		}
-		s.Cells = append(s.Cells, Define([]plan.Cell{c})...)
+		s.Cells = append(s.Cells, c)
 	}
 	return s
 }
 
 func judged(t *testing.T, s *Suite) *Results {
 	t.Helper()
-	r, err := s.Judge()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return s.Judge(nil)
 }
 
 // The exit codes of suites: 1 before 4, 2, 5 and 0, and a control above all.

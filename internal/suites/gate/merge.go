@@ -9,6 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/suites/plan"
 )
 
 // Merge makes one suite of the parts of one that were run apart: in shards, or in pieces. The runs stay
@@ -22,7 +26,7 @@ func Merge(dirs []string, out string) (*Suite, error) {
 		}
 		for i := range part.Outcomes {
 			o := &part.Outcomes[i]
-			if o.Dir, err = relative(out, filepath.Join(dir, o.Dir)); err != nil {
+			if o.Dir, err = files.Relative(out, filepath.Join(dir, o.Dir)); err != nil {
 				return nil, err
 			}
 		}
@@ -44,12 +48,12 @@ func Merge(dirs []string, out string) (*Suite, error) {
 // missing are the cells of the whole that are in no part, each with the shards that are not there.
 func (s *Suite) missing() (out []string) {
 	for _, name := range s.Whole {
-		if !slices.ContainsFunc(s.Cells, func(d Defined) bool { return d.Case.Name == name }) {
+		if !slices.ContainsFunc(s.Cells, func(d plan.Cell) bool { return d.Case.Name == name }) {
 			out = append(out, "cell "+name)
 		}
 	}
 	if len(out) > maxMissing {
-		out = append(out[:maxMissing], plural(len(out)-maxMissing, "more cell"))
+		out = append(out[:maxMissing], checker.Count(len(out)-maxMissing, "more cell"))
 	}
 	for _, shard := range absent(s.Shard) {
 		out = append(out, "shard "+shard)
@@ -77,15 +81,6 @@ func absent(shards string) (out []string) {
 		}
 	}
 	return out
-}
-
-func relative(from, to string) (string, error) {
-	a, errA := filepath.Abs(from)
-	b, errB := filepath.Abs(to)
-	if err := errors.Join(errA, errB); err != nil {
-		return "", err
-	}
-	return filepath.Rel(a, b)
 }
 
 // same says why a part is not of the same suite; nil: it is.
@@ -121,7 +116,7 @@ func (s *Suite) join(part *Suite, dir string) error {
 	}
 	var double []string
 	for _, c := range part.Cells {
-		switch has := slices.ContainsFunc(s.Cells, func(d Defined) bool { return d.Case.Name == c.Case.Name }); {
+		switch has := slices.ContainsFunc(s.Cells, func(d plan.Cell) bool { return d.Case.Name == c.Case.Name }); {
 		case !has:
 			s.Cells = append(s.Cells, c)
 		case !c.Control: // each machine has its own controls
@@ -132,7 +127,7 @@ func (s *Suite) join(part *Suite, dir string) error {
 		return fmt.Errorf("cannot merge: %s has cells that another shard also has (%s); name each shard only once", dir,
 			strings.Join(double, ", "))
 	}
-	slices.SortFunc(s.Cells, func(a, b Defined) int { return cmp.Compare(a.Place, b.Place) })
+	slices.SortFunc(s.Cells, func(a, b plan.Cell) int { return cmp.Compare(a.Place, b.Place) })
 	s.Outcomes = append(s.Outcomes, part.Outcomes...)
 	return nil
 }

@@ -160,7 +160,7 @@ func answerOf(c checker.Result) CheckSummary {
 // Said is the status of a run, and why it is not as expected.
 func (o *RunResult) Said() string {
 	text := string(o.Status)
-	if why := o.why(); why != "" {
+	if why := o.Why(); why != "" {
 		text += ": " + why
 	}
 	if o.Unstruck {
@@ -172,8 +172,8 @@ func (o *RunResult) Said() string {
 	return text
 }
 
-// why says why a run is not as expected; empty where it is. It quotes the finding that makes it so.
-func (o *RunResult) why() string {
+// Why says why a run is not as expected; empty where it is. It quotes the finding that makes it so.
+func (o *RunResult) Why() string {
 	switch {
 	case o.Status == Expected:
 		return ""

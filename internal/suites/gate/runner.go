@@ -50,6 +50,9 @@ type job struct {
 	again bool // it was made in this session, and spoilt
 }
 
+// same reports whether two jobs are attempts of one run.
+func (j job) same(o job) bool { return o.cell.Case.Name == j.cell.Case.Name && o.seed == j.seed }
+
 // running is a suite under way.
 type running struct {
 	*Runner
@@ -71,12 +74,12 @@ type running struct {
 // Run makes the runs, each in its directory, and stores what came of them as they end. When ctx ends, what
 // runs is stopped and the rest is left: the suite is as complete as it can be. The error is of the
 // suite's own directory.
-func (r *Runner) Run(ctx context.Context, s *Suite, cells []plan.Cell) error {
+func (r *Runner) Run(ctx context.Context, s *Suite) error {
 	if err := s.begin(r.Resume); err != nil {
-		return &harness.Error{Code: harness.ExitUsage, Err: err}
+		return harness.Usage(err)
 	}
 	run := &running{Runner: r, s: s, begun: time.Now(), capacity: Capacity(), retries: r.Retry}
-	run.plan(cells)
+	run.plan(s.Cells)
 	run.round(ctx, slices.Clone(run.todo), cmp.Or(r.Jobs, len(run.todo)+1))
 	for len(run.spoilt) > 0 {
 		jobs := run.spoilt
@@ -126,12 +129,12 @@ func (r *running) plan(cells []plan.Cell) {
 		}
 		for _, seed := range c.Seeds {
 			r.all++
-			if r.have(c.Name, seed) {
+			if r.have(c.Case.Name, seed) {
 				r.done++
 				continue
 			}
 			r.todo = append(r.todo, job{
-				cell: c, seed: seed, nth: r.attempts(c.Name, seed), takes: r.Timings.estimate(r.Catalogue, c.Case),
+				cell: c, seed: seed, nth: r.attempts(c.Case.Name, seed), takes: r.Timings.estimate(r.Catalogue, c.Case),
 				needs: Needs(r.Catalogue, c.Case),
 			})
 		}
@@ -201,17 +204,13 @@ func (r *running) ended(j job, o *RunResult, spoilt bool) {
 	if once {
 		j.nth, j.again = j.nth+1, true
 		r.spoilt = append(r.spoilt, j)
-		for i := range r.todo {
-			if r.todo[i].cell.Name == j.cell.Name && r.todo[i].seed == j.seed {
-				r.todo[i] = j
-			}
-		}
+		r.todo[slices.IndexFunc(r.todo, j.same)] = j
 	} else {
 		r.done++
 		if o.Status == Worse && (r.Known == nil || !r.Known(o)) {
 			r.failed++
 		}
-		r.todo = slices.DeleteFunc(r.todo, func(other job) bool { return other.cell.Name == j.cell.Name && other.seed == j.seed })
+		r.todo = slices.DeleteFunc(r.todo, j.same)
 		if o.Exit != harness.ExitEnvironment {
 			r.Timings.learn(j.cell.Case, o.Took)
 		}
@@ -263,7 +262,7 @@ func (r *Runner) Estimate(cells []plan.Cell) time.Duration {
 
 // String is the event in a line.
 func (e Progress) String() string {
-	text := fmt.Sprintf("%s seed %d", e.Cell.Name, e.Seed)
+	text := fmt.Sprintf("%s seed %d", e.Cell.Case.Name, e.Seed)
 	if e.Outcome == nil {
 		return text
 	}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,9 +51,19 @@ func fileOf(t *testing.T, text string) (*plan.File, []plan.Cell) {
 func suiteOf(t *testing.T, cells []plan.Cell) *Suite {
 	t.Helper()
 	return &Suite{
-		Definition: Definition{Schema: Schema, Name: "small", Source: small, Cells: Define(cells)},
+		Definition: Definition{Schema: Schema, Name: "small", Source: small, Cells: cells},
 		Dir:        filepath.Join(t.TempDir(), "out"),
 	}
+}
+
+// keptBy judges a suite and stores what it came to.
+func keptBy(t *testing.T, s *Suite) *Results {
+	t.Helper()
+	r := s.Judge(nil)
+	if err := errors.Join(os.MkdirAll(s.Dir, 0o755), s.Keep(s.Dir, r)); err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // verdicts are what must be equal however a suite was run.
@@ -79,20 +90,17 @@ func TestASuite(t *testing.T) {
 		}
 		done = max(done, e.Done)
 	}}
-	if err := r.Run(t.Context(), s, cells); err != nil {
+	if err := r.Run(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	if begun < 9 || done != 9 {
 		t.Errorf("%d runs begun, %d done, want 9", begun, done)
 	}
-	first, err := s.Write(s.Dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := keptBy(t, s)
 	if first.ExitCode != 0 || first.Counts[Expected] != 3 {
 		t.Errorf("exit %d: %s", first.ExitCode, first.Verdict)
 	}
-	for _, name := range []string{DefinitionFile, ResultsFile, IndexFile, MarkdownFile, CSVFile, JUnitFile} {
+	for _, name := range []string{DefinitionFile, ResultsFile} {
 		if st, err := os.Stat(filepath.Join(s.Dir, name)); err != nil || st.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -122,19 +130,19 @@ func TestASuite(t *testing.T) {
 			t.Errorf("%s cannot be replayed: %v", o.Dir, err)
 		}
 	}
-	if err := (&Runner{Catalogue: harness.New(stores.All()...)}).Run(t.Context(), suiteAt(s.Dir, cells), cells); err == nil ||
+	if err := (&Runner{Catalogue: harness.New(stores.All()...)}).Run(t.Context(), suiteAt(s.Dir, cells)); err == nil ||
 		!strings.Contains(err.Error(), "--resume") {
 		t.Errorf("a directory that is not empty: %v", err)
 	}
 	other := cells[:len(cells)-1]
-	if err := (&Runner{Catalogue: harness.New(stores.All()...), Resume: true}).Run(t.Context(), suiteAt(s.Dir, other),
-		other); err == nil || !strings.Contains(err.Error(), "another suite") {
+	if err := (&Runner{Catalogue: harness.New(stores.All()...), Resume: true}).Run(t.Context(), suiteAt(s.Dir, other)); err == nil ||
+		!strings.Contains(err.Error(), "another suite") {
 		t.Errorf("gone on with another suite: %v", err)
 	}
 }
 
 func suiteAt(dir string, cells []plan.Cell) *Suite {
-	return &Suite{Definition: Definition{Schema: Schema, Name: "small", Source: small, Cells: Define(cells)}, Dir: dir}
+	return &Suite{Definition: Definition{Schema: Schema, Name: "small", Source: small, Cells: cells}, Dir: dir}
 }
 
 // Three shards together are the whole: each cell in one of them, controls in each; merged they come to
@@ -143,7 +151,7 @@ func TestShards(t *testing.T) {
 	t.Parallel()
 	cells := expand(t, small)
 	whole := suiteOf(t, cells)
-	if err := (&Runner{Catalogue: harness.New(stores.All()...)}).Run(t.Context(), whole, cells); err != nil {
+	if err := (&Runner{Catalogue: harness.New(stores.All()...)}).Run(t.Context(), whole); err != nil {
 		t.Fatal(err)
 	}
 	dirs, base := []string{}, t.TempDir()
@@ -152,7 +160,7 @@ func TestShards(t *testing.T) {
 		part := shard.Take(harness.New(stores.All()...), cells)
 		s := suiteAt(filepath.Join(base, "shard"+string(rune('0'+n))), part)
 		s.Shard = shard.String()
-		if err := (&Runner{Catalogue: harness.New(stores.All()...)}).Run(t.Context(), s, part); err != nil {
+		if err := (&Runner{Catalogue: harness.New(stores.All()...)}).Run(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 		dirs = append(dirs, s.Dir)
@@ -161,14 +169,10 @@ func TestShards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := all.Write(all.Dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := keptBy(t, all)
 	if want := verdicts(judged(t, whole)); !slices.Equal(verdicts(r), want) {
 		t.Errorf("merged:\n%s\nat once:\n%s", strings.Join(verdicts(r), "\n"), strings.Join(want, "\n"))
 	}
-	links(t, all.Dir)
 	half, err := Merge(dirs[:2], filepath.Join(base, "half"))
 	if err != nil {
 		t.Fatal(err)
@@ -179,29 +183,6 @@ func TestShards(t *testing.T) {
 	}
 	if _, err := Merge(append(dirs, dirs[0]), all.Dir); err == nil || !strings.Contains(err.Error(), "name each shard only once") {
 		t.Errorf("one part twice: %v", err)
-	}
-}
-
-// links of a page lead to files that are there.
-func links(t *testing.T, dir string) {
-	t.Helper()
-	page, err := os.ReadFile(filepath.Join(dir, IndexFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	for _, part := range strings.Split(string(page), `href="`)[1:] {
-		link, _, _ := strings.Cut(part, `"`)
-		if strings.HasPrefix(link, "#") {
-			continue
-		}
-		found++
-		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(link))); err != nil {
-			t.Errorf("the link %s leads nowhere", link)
-		}
-	}
-	if found == 0 {
-		t.Error("the page has no links to runs")
 	}
 }
 
@@ -223,13 +204,13 @@ func TestEveryCellIsInOneShard(t *testing.T) {
 			most, least = max(most, len(part)), min(least, len(part))
 			for _, c := range part {
 				if !c.Control {
-					seen[c.Name]++
+					seen[c.Case.Name]++
 				}
 			}
 		}
 		for _, c := range cells {
-			if !c.Control && seen[c.Name] != 1 {
-				t.Errorf("%d shards: %s is in %d of them", of, c.Name, seen[c.Name])
+			if !c.Control && seen[c.Case.Name] != 1 {
+				t.Errorf("%d shards: %s is in %d of them", of, c.Case.Name, seen[c.Case.Name])
 			}
 		}
 		if most > 2*least {
@@ -258,7 +239,7 @@ func TestResume(t *testing.T) {
 			stop()
 		}
 	}}
-	if err := r.Run(ctx, s, cells); err != nil {
+	if err := r.Run(ctx, s); err != nil {
 		t.Fatal(err)
 	}
 	if half := judged(t, s); half.ExitCode != harness.ExitInterrupted || !strings.Contains(half.Verdict, "interrupted") {
@@ -275,12 +256,12 @@ func TestResume(t *testing.T) {
 	for _, o := range stored.Outcomes {
 		before[o.Dir] = modified(t, filepath.Join(s.Dir, o.Dir, OutcomeFile))
 	}
-	half := filepath.Join(s.Dir, RunDir(cells[len(cells)-1].Name, 2, 0)) // as if it had been killed in the middle of a run
+	half := filepath.Join(s.Dir, RunDir(cells[len(cells)-1].Case.Name, 2, 0)) // as if it had been killed in the middle of a run
 	if err := os.MkdirAll(filepath.Join(half, "logs"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	next := suiteAt(s.Dir, cells)
-	if err := (&Runner{Catalogue: harness.New(stores.All()...), Resume: true}).Run(t.Context(), next, cells); err != nil {
+	if err := (&Runner{Catalogue: harness.New(stores.All()...), Resume: true}).Run(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
 	if whole := judged(t, next); whole.ExitCode != 0 || len(next.Outcomes) != 9 {
@@ -308,7 +289,7 @@ func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	cells := expand(t, "seeds: 6\nrun: {time: 300ms, ttl: 300ms, clients: 2}\naxes: {backend: none}\n")
 	s := suiteOf(t, cells)
-	if err := (&Runner{Catalogue: harness.New(stores.All()...), Jobs: 1, MaxFailures: 1}).Run(t.Context(), s, cells); err != nil {
+	if err := (&Runner{Catalogue: harness.New(stores.All()...), Jobs: 1, MaxFailures: 1}).Run(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	// three controls, and one
@@ -316,8 +297,7 @@ func TestGivenUp(t *testing.T) {
 		t.Errorf("exit %d, %d runs: %s", r.ExitCode, len(s.Outcomes), r.Verdict)
 	}
 	s = suiteOf(t, cells)
-	if err := (&Runner{Catalogue: harness.New(stores.All()...), Jobs: 1, Budget: time.Millisecond}).Run(t.Context(), s,
-		cells); err != nil {
+	if err := (&Runner{Catalogue: harness.New(stores.All()...), Jobs: 1, Budget: time.Millisecond}).Run(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	if r := judged(t, s); r.ExitCode != 2 || r.Counts[NotRun] != 1 {
@@ -353,7 +333,7 @@ func TestRetry(t *testing.T) {
 			again++
 		}
 	}}
-	if err := r.Run(t.Context(), s, cells); err != nil {
+	if err := r.Run(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	broken := slices.DeleteFunc(slices.Clone(s.Outcomes), func(o RunResult) bool { return o.Status != Broken })

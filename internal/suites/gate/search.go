@@ -42,14 +42,14 @@ type Searched struct {
 
 // String is the search in short.
 func (s *Searched) String() string {
-	text := fmt.Sprintf("the search for violations made %s, which showed %s of behaviour", plural(s.Runs, "run"),
-		plural(s.Features, "kind"))
+	text := fmt.Sprintf("the search for violations made %s, which showed %s of behaviour", checker.Count(s.Runs, "run"),
+		checker.Count(s.Features, "kind"))
 	if s.Learnt > 0 {
-		text += fmt.Sprintf("; the search also learned from %s of other searches of this cell", plural(s.Learnt, "run"))
+		text += fmt.Sprintf("; the search also learned from %s of other searches of this cell", checker.Count(s.Learnt, "run"))
 	}
 	if s.Shrunk != nil && s.Shrunk.Of > 0 {
 		text += fmt.Sprintf("; a smaller version of the violating run showed the violation again in %d of %s", s.Shrunk.Again,
-			plural(s.Shrunk.Of, "run"))
+			checker.Count(s.Shrunk.Of, "run"))
 	}
 	return text
 }
@@ -110,10 +110,7 @@ func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir st
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
 	case err != nil && (st == nil || len(st.Violations) == 0):
-		if !errors.As(err, new(*harness.Error)) {
-			err = &harness.Error{Code: harness.ExitEnvironment, Err: err}
-		}
-		return nil, nil, err
+		return nil, nil, harness.Environment(err)
 	}
 	told := &Searched{Runs: st.Runs, Unjudged: st.Unjudged, Features: st.Features, Learnt: st.Learnt}
 	if st.Unshared != nil {
@@ -125,7 +122,7 @@ func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir st
 	shown, violated := best(st)
 	if shown == "" {
 		return nil, told, &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("the search for violations has no verdict, "+
-			"because none of its runs had a verdict (it made %s)", plural(st.Runs, "run"))}
+			"because none of its runs had a verdict (it made %s)", checker.Count(st.Runs, "run"))}
 	}
 	from := filepath.Join(s.Dir, shown)
 	if c.Run, err = madeWith(from); err != nil {

@@ -27,13 +27,10 @@ include:
 `)
 	s := suiteOf(t, cells)
 	cat := harness.New(stores.All()...)
-	if err := (&Runner{Catalogue: cat}).Run(t.Context(), s, cells); err != nil {
+	if err := (&Runner{Catalogue: cat}).Run(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.Write(s.Dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := keptBy(t, s)
 	if r.Answer != nil {
 		t.Errorf("locks are ranked by runs that a search has chosen: %+v", r.Answer)
 	}
@@ -67,9 +64,10 @@ include:
 			t.Error(err)
 		}
 		kept := expand(t, "include:\n  - {trial: "+dir+", outcome: any, seeds: [3, 7]}\n")
-		if i := slices.IndexFunc(kept, func(c plan.Cell) bool { return !c.Control }); kept[i].Seeded(7).Run.Seed != seedIn(t, dir) ||
+		i := slices.IndexFunc(kept, func(c plan.Cell) bool { return !c.Control })
+		if kept[i].Case.Seeded(7).Run.Seed != seedIn(t, dir) ||
 			len(kept[i].Seeds) != 2 {
-			t.Errorf("%s: a kept trial of seeds %v has seed %d", j.Name, kept[i].Seeds, kept[i].Seeded(7).Run.Seed)
+			t.Errorf("%s: a kept trial of seeds %v has seed %d", j.Name, kept[i].Seeds, kept[i].Case.Seeded(7).Run.Seed)
 		}
 	}
 	again, err := Load(s.Dir)

@@ -60,7 +60,7 @@ func split(cat *harness.Catalogue, cells []plan.Cell, of int) []int {
 		costs[i], byLength[i] = cost(cat, c), i
 	}
 	slices.SortStableFunc(byLength, func(a, b int) int {
-		return cmp.Or(cmp.Compare(costs[b], costs[a]), strings.Compare(cells[a].Name, cells[b].Name))
+		return cmp.Or(cmp.Compare(costs[b], costs[a]), strings.Compare(cells[a].Case.Name, cells[b].Case.Name))
 	})
 	load, out := make([]time.Duration, of), make([]int, len(cells))
 	for _, i := range byLength {
@@ -83,13 +83,12 @@ func split(cat *harness.Catalogue, cells []plan.Cell, of int) []int {
 // missing, and that other shards are of the same cells. cells are those of the whole suite.
 func (d *Definition) Part(s Shard, cells []plan.Cell) {
 	d.Shard, d.Whole = s.String(), nil
-	var all []Defined
-	for _, c := range Define(cells) {
+	all := slices.Clone(cells)
+	for i, c := range all {
 		if !c.Control {
 			d.Whole = append(d.Whole, c.Case.Name)
 		}
-		c.Skip = "" // what a host lacks makes no other suite
-		all = append(all, c)
+		all[i].Skip = "" // what a host lacks makes no other suite
 	}
 	b, err := json.Marshal(all)
 	if err != nil {

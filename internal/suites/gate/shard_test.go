@@ -30,8 +30,8 @@ func randomSuite(rnd *rand.Rand, cells int) []plan.Cell {
 			Name: fmt.Sprintf("cell-%d", i),
 			Run:  suite.MustLine("--backend " + backends[rnd.IntN(len(backends))]),
 		}}
-		c.Run.Time = time.Duration(1+rnd.IntN(20)) * time.Second
-		c.Run.Clients = 2 + rnd.IntN(30)
+		c.Case.Run.Time = time.Duration(1+rnd.IntN(20)) * time.Second
+		c.Case.Run.Clients = 2 + rnd.IntN(30)
 		for seed := range 1 + rnd.IntN(5) {
 			c.Seeds = append(c.Seeds, uint64(seed+1))
 		}
@@ -47,7 +47,7 @@ func randomSuite(rnd *rand.Rand, cells int) []plan.Cell {
 func onHost(cells []plan.Cell, lacks map[string]bool) []plan.Cell {
 	out := slices.Clone(cells)
 	for i := range out {
-		if store, _, _ := strings.Cut(out[i].Run.Backend, "-"); lacks[store] && !out[i].Control {
+		if store, _, _ := strings.Cut(out[i].Case.Run.Backend, "-"); lacks[store] && !out[i].Control {
 			out[i].Skip = "no server of " + store
 		}
 	}
@@ -72,14 +72,14 @@ func TestShardsOfDifferentHosts(t *testing.T) {
 				if c.Control {
 					continue
 				}
-				found[c.Name]++
+				found[c.Case.Name]++
 				load[i] += cost(cat, c)
 				longest, sum = max(longest, cost(cat, c)), sum+cost(cat, c)
 			}
 		}
 		for _, c := range cells {
-			if !c.Control && found[c.Name] != 1 {
-				t.Fatalf("suite %d: %s is in %d of %d shards", n, c.Name, found[c.Name], hosts)
+			if !c.Control && found[c.Case.Name] != 1 {
+				t.Fatalf("suite %d: %s is in %d of %d shards", n, c.Case.Name, found[c.Case.Name], hosts)
 			}
 		}
 		even := max(sum/time.Duration(hosts), longest)
@@ -96,7 +96,7 @@ func TestMergeKnowsAllCells(t *testing.T) {
 	cells := randomSuite(rand.New(rand.NewPCG(9, 10)), 12)
 	base, dirs := t.TempDir(), []string{}
 	store := func(name string, shard Shard, of, part []plan.Cell) string {
-		def := Definition{Schema: Schema, Name: "s", Source: "x", Cells: Define(part)}
+		def := Definition{Schema: Schema, Name: "s", Source: "x", Cells: part}
 		def.Part(shard, of)
 		s := &Suite{Definition: def, Dir: filepath.Join(base, name)}
 		if err := s.begin(false); err != nil {
@@ -122,8 +122,8 @@ func TestMergeKnowsAllCells(t *testing.T) {
 		t.Errorf("exit %d, lacks %v", r.ExitCode, r.Lacks)
 	}
 	for _, c := range lost {
-		if !slices.Contains(r.Lacks, "cell "+c.Name) {
-			t.Errorf("%s is missing, and is not named: %v", c.Name, r.Lacks)
+		if !slices.Contains(r.Lacks, "cell "+c.Case.Name) {
+			t.Errorf("%s is missing, and is not named: %v", c.Case.Name, r.Lacks)
 		}
 	}
 	if _, err := Merge([]string{dirs[0], dirs[1], dirs[0]}, filepath.Join(base, "double")); err == nil ||
@@ -147,7 +147,7 @@ func TestMergeKnowsAllCells(t *testing.T) {
 // lastOf is a cell of the first of three shards.
 func lastOf(cells []plan.Cell, number int) string {
 	part := withoutControls((Shard{number, 3}).Take(harness.New(stores.All()...), cells))
-	return part[len(part)-1].Name
+	return part[len(part)-1].Case.Name
 }
 
 // The text of a suite is one thing and its cells another: both must be the same in all parts.
@@ -188,7 +188,7 @@ func TestCoverageIsOfTheWhole(t *testing.T) {
 	for n := 1; n <= 4; n++ {
 		shard := Shard{n, 4}
 		part := shard.Take(harness.New(stores.All()...), cells)
-		def := Definition{Schema: Schema, Name: "s", Source: "x", Cells: Define(part), Required: f.Required()}
+		def := Definition{Schema: Schema, Name: "s", Source: "x", Cells: part, Required: f.Required()}
 		def.Part(shard, cells)
 		s := &Suite{Definition: def, Dir: filepath.Join(base, fmt.Sprint(n))}
 		if err := s.begin(false); err != nil {
@@ -197,7 +197,7 @@ func TestCoverageIsOfTheWhole(t *testing.T) {
 		dirs = append(dirs, s.Dir)
 		for _, c := range part {
 			s.Outcomes = append(s.Outcomes, RunResult{
-				Cell: c.Name, Seed: 1, Status: Expected, Word: suite.Safe,
+				Cell: c.Case.Name, Seed: 1, Status: Expected, Word: suite.Safe,
 				Stats: map[string]int64{"grants": 5, "faults_injected": 1, "faults_effective": 1},
 			})
 		}

@@ -39,8 +39,8 @@ func TestDataThatNobodyChanged(t *testing.T) {
 		"no data":                    {checker.Figures{"grants": 100}, suite.Safe, Expected},
 		"no update, and a violation": {checker.Figures{"grants": 100, "updates_acked": 0}, suite.Inherent, Expected},
 	} {
-		s := &Suite{Definition: Definition{Cells: Define(cells)}}
-		s.Outcomes = []RunResult{{Cell: cells[0].Name, Seed: cells[0].Seeds[0], Status: Expected, Word: c.word, Stats: c.stats}}
+		s := &Suite{Definition: Definition{Cells: cells}}
+		s.Outcomes = []RunResult{{Cell: cells[0].Case.Name, Seed: cells[0].Seeds[0], Status: Expected, Word: c.word, Stats: c.stats}}
 		if got := judged(t, s).Cells[0]; got.Status != c.want {
 			t.Errorf("%s: %s: %v", name, got.Status, got.Why)
 		}
@@ -70,11 +70,11 @@ coverage: {nemeses: client-pause, exposures: 3}
 		"no exposure":        {0, 0, Inconclusive, 2},
 		"over the threshold": {2, 5, Missed, 5},
 	} {
-		s := &Suite{Definition: Definition{Required: file.Required(), Cells: Define(cells)}}
+		s := &Suite{Definition: Definition{Required: file.Required(), Cells: cells}}
 		for _, cell := range cells {
 			for seed := uint64(1); seed <= 2; seed++ {
 				o := RunResult{
-					Cell: cell.Name, Seed: seed, Status: Expected, Word: suite.Safe,
+					Cell: cell.Case.Name, Seed: seed, Status: Expected, Word: suite.Safe,
 					Stats: checker.Figures{"grants": 100, "violations": 0},
 				}
 				if cell.Column != "none" {

@@ -7,7 +7,6 @@
 package gate
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -161,17 +160,8 @@ func unstruck(r *checker.Results) bool {
 // excused is the status of a run on a host that was busy: what should have shown, and did not, may have
 // had no time to. A violation is one wherever it shows.
 func excused(s Status, r *checker.Results) Status {
-	if (s == Passed || s == Missed) && suite.Busy(r) {
+	if (s == Passed || s == Missed) && r != nil && suite.Busy(r.Stats, r.Duration) {
 		return Inconclusive
 	}
 	return s
-}
-
-// exitOf is the code of an error of a run.
-func exitOf(err error) int {
-	var coded *harness.Error
-	if errors.As(err, &coded) {
-		return coded.Code
-	}
-	return harness.ExitPanic
 }

@@ -15,8 +15,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/explore/search"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
-	"github.com/lockstorm/lockstorm/internal/suites/tally"
-	"github.com/lockstorm/lockstorm/suite"
 )
 
 // Files of a suite's directory.
@@ -46,47 +44,10 @@ type Definition struct {
 	Shard    string            `json:"shard,omitempty"`
 	Replaced map[string]string `json:"replaced,omitempty"`
 	Required plan.Required     `json:"required"`
-	Cells    []Defined         `json:"cells"`
+	Cells    []plan.Cell       `json:"cells"`
 	Whole    []string          `json:"whole,omitempty"`     // all cells of the suite of which this is a shard
 	WholeSum string            `json:"whole_sum,omitempty"` // their fingerprint, seeds and all
 	Compare  bool              `json:"compare,omitempty"`   // its locks are compared, and nothing is expected of them
-}
-
-// Defined is a cell as it is stored.
-type Defined struct {
-	Case       suite.Case `json:"case"`
-	Row        string     `json:"row"`
-	Column     string     `json:"column"`
-	Seeds      []uint64   `json:"seeds"`
-	Thresholds []string   `json:"thresholds,omitempty"`
-	Control    bool       `json:"control,omitempty"`
-	Skip       string     `json:"skip,omitempty"`
-	Place      int        `json:"place"` // among the cells of the whole suite
-}
-
-// Define makes cells storable.
-func Define(cells []plan.Cell) []Defined {
-	out := make([]Defined, len(cells))
-	for i, c := range cells {
-		out[i] = Defined{Case: c.Case, Row: c.Row, Column: c.Column, Seeds: c.Seeds, Control: c.Control, Skip: c.Skip, Place: c.Place}
-		for _, t := range c.Thresholds {
-			out[i].Thresholds = append(out[i].Thresholds, t.Text)
-		}
-	}
-	return out
-}
-
-// Cell is a stored one as it was.
-func (d Defined) Cell() (plan.Cell, error) {
-	c := plan.Cell{Case: d.Case, Row: d.Row, Column: d.Column, Seeds: d.Seeds, Control: d.Control, Skip: d.Skip, Place: d.Place}
-	for _, text := range d.Thresholds {
-		t, err := tally.ParseThreshold(text)
-		if err != nil {
-			return c, err
-		}
-		c.Thresholds = append(c.Thresholds, t)
-	}
-	return c, nil
 }
 
 // RunDir is the directory of a run below that of the suite.
@@ -238,7 +199,7 @@ func (s *Suite) begin(resume bool) error {
 }
 
 // sameCells compares two definitions.
-func sameCells(a, b []Defined) error {
+func sameCells(a, b []plan.Cell) error {
 	if len(a) != len(b) {
 		return fmt.Errorf("the suite file now has %d cells, but the suite in the directory has %d cells", len(a), len(b))
 	}

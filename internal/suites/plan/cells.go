@@ -16,16 +16,16 @@ import (
 	"github.com/lockstorm/lockstorm/suite"
 )
 
-// Cell is a case with its seeds: one place of a matrix, or one of several in it.
+// Cell is a case with its seeds: one place of a matrix, or one of several in it. As JSON it is part of suite.json.
 type Cell struct {
-	suite.Case
-	Row        string            // of the matrix: the backend
-	Column     string            // the faults
-	Seeds      []uint64          // one run each
-	Thresholds []tally.Threshold // over all its runs
-	Control    bool              // it shows that the harness is right: see own.Controls
-	Skip       string            // why it is not run; empty: it is
-	Place      int               // among the cells of the suite
+	Case       suite.Case        `json:"case"`
+	Row        string            `json:"row"`                  // of the matrix: the backend
+	Column     string            `json:"column"`               // the faults
+	Seeds      []uint64          `json:"seeds"`                // one run each
+	Thresholds []tally.Threshold `json:"thresholds,omitempty"` // over all its runs
+	Control    bool              `json:"control,omitempty"`    // it shows that the harness is right: see suite.Controls
+	Skip       string            `json:"skip,omitempty"`       // why it is not run; empty: it is
+	Place      int               `json:"place"`                // among the cells of the whole suite
 
 	line int  // of the file
 	set  bool // it is a case that exists in code
@@ -41,7 +41,7 @@ func (f *File) Cells(b *suite.Collection) ([]Cell, error) {
 	x.coverage()
 	if f.Compares() {
 		for i := range x.cells {
-			x.cells[i].Expect = suite.Expectation{Outcome: suite.Any}
+			x.cells[i].Case.Expect = suite.Expectation{Outcome: suite.Any}
 		}
 	}
 	if len(x.errs) == 0 {
@@ -63,7 +63,7 @@ func (f *File) Cases(b *suite.Collection) (all []suite.Case, err error) {
 	x := f.expand(b, nil)
 	for _, c := range x.cells {
 		if len(c.Seeds) == 1 {
-			c.Case = c.Seeded(c.Seeds[0])
+			c.Case = c.Case.Seeded(c.Seeds[0])
 		}
 		all = append(all, c.Case)
 	}
@@ -90,7 +90,7 @@ func (f *File) expand(b *suite.Collection, seeds []uint64) *expansion {
 	}
 	for _, o := range x.own { // what a cell says of itself goes last
 		for i := range x.cells {
-			if x.cells[i].Name == o.name {
+			if x.cells[i].Case.Name == o.name {
 				x.apply(o.Rule, x.cells[i:i+1])
 			}
 		}
@@ -316,24 +316,24 @@ func slug(s string) string {
 
 // add takes a cell with a name that nobody has.
 func (x *expansion) add(c Cell) {
-	if slices.ContainsFunc(x.cells, func(d Cell) bool { return d.Name == c.Name }) {
-		x.wrong(c.line, "two cells have the name %s: rename or remove one of them", c.Name)
+	if slices.ContainsFunc(x.cells, func(d Cell) bool { return d.Case.Name == c.Case.Name }) {
+		x.wrong(c.line, "two cells have the name %s: rename or remove one of them", c.Case.Name)
 		return
 	}
 	if len(x.cells) == maxCells {
 		x.wrong(c.line, "the suite has more than %d cells (combinations of the values under axes): list fewer values under axes",
 			maxCells)
 	}
-	c.Row, c.Column = row(c.Run), strings.Join(c.Run.Nemesis, " + ")
-	if c.Search != nil {
+	c.Row, c.Column = row(c.Case.Run), strings.Join(c.Case.Run.Nemesis, " + ")
+	if c.Case.Search != nil {
 		c.Column = "explore"
 	}
 	switch {
-	case c.Trial != nil && c.Seeds == nil: // its seed is in it: these repeat it
+	case c.Case.Trial != nil && c.Seeds == nil: // its seed is in it: these repeat it
 		c.Seeds = x.seeds
-	case c.Trial != nil:
-	case c.Run.Seed != 0:
-		c.Seeds = []uint64{c.Run.Seed} // a case that is about one seed
+	case c.Case.Trial != nil:
+	case c.Case.Run.Seed != 0:
+		c.Seeds = []uint64{c.Case.Run.Seed} // a case that is about one seed
 	case c.Seeds == nil:
 		c.Seeds = x.seeds
 	}
@@ -411,13 +411,13 @@ func (x *expansion) fits(of flags, c Cell) bool {
 func flagOf(c Cell, flag string) (words []string, ok bool) {
 	switch flag {
 	case "name":
-		return []string{c.Name}, true
+		return []string{c.Case.Name}, true
 	case "nemesis":
-		return c.Run.Nemesis, true
+		return c.Case.Run.Nemesis, true
 	case "require":
-		return c.Run.Require, true
+		return c.Case.Run.Require, true
 	}
-	known := c.Run.Flags().Lookup(flag)
+	known := c.Case.Run.Flags().Lookup(flag)
 	if known == nil {
 		return nil, false
 	}

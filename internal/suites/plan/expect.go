@@ -58,22 +58,22 @@ func (x *expansion) expect(r Rule, c *Cell) {
 		if err != nil {
 			x.wrong(r.Outcome.Line, "%w", err)
 		}
-		c.Expect = suite.Expectation{Outcome: w} // in place of what a case of a set expects
+		c.Case.Expect = suite.Expectation{Outcome: w} // in place of what a case of a set expects
 	} else if len(r.Exit) > 0 {
-		c.Expect = suite.Expectation{}
+		c.Case.Expect = suite.Expectation{}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Checks)) {
 		if _, err := x.cat.Checks.Get(name); err != nil {
 			x.wrong(r.Checks[name].Line, "%w", err)
 			continue
 		}
-		if err := answer(&c.Expect, name, r.Checks[name].Value); err != nil {
+		if err := answer(&c.Case.Expect, name, r.Checks[name].Value); err != nil {
 			x.wrong(r.Checks[name].Line, "%w", err)
 		}
 	}
-	x.exactly(r, &c.Expect)
-	own := c.Name
-	x.thresholds(r.Thresholds, func(d Cell) bool { return d.Name == own })
+	x.exactly(r, &c.Case.Expect)
+	own := c.Case.Name
+	x.thresholds(r.Thresholds, func(d Cell) bool { return d.Case.Name == own })
 }
 
 // exactly puts what a rule says of exit codes, findings and figures among what is expected; check looks at whether it can be.
@@ -144,7 +144,7 @@ func bound(s string) (name string, b suite.Bound, err error) {
 func (r Rule) Expectation(b *suite.Collection) (suite.Expectation, error) {
 	x, c := &expansion{f: &File{}, cat: b}, Cell{}
 	x.expect(r, &c)
-	return c.Expect, errors.Join(append(x.errs, c.Expect.Validate(b.Checks))...)
+	return c.Case.Expect, errors.Join(append(x.errs, c.Case.Expect.Validate(b.Checks))...)
 }
 
 // outcome reads the word of a cell.
@@ -155,16 +155,16 @@ func (x *expansion) outcome(word string, c *Cell) (suite.Outcome, error) {
 		}
 		return suite.Outcome(word), nil
 	}
-	backend, _ := catalog.Split(c.Run.Backend)
-	if len(c.Run.Nemesis) != 1 {
+	backend, _ := catalog.Split(c.Case.Run.Backend)
+	if len(c.Case.Run.Nemesis) != 1 {
 		return "", fmt.Errorf("%s: there is no documented outcome for several faults at once: in place of `documented`, write an "+
-			"outcome, for example outcome: safe", c.Name)
+			"outcome, for example outcome: safe", c.Case.Name)
 	}
-	fault, _ := catalog.Split(c.Run.Nemesis[0])
+	fault, _ := catalog.Split(c.Case.Run.Nemesis[0])
 	w, ok := x.cat.Documented(backend, fault)
 	if !ok {
 		return "", fmt.Errorf("%s: there is no documented outcome for this backend and fault: in place of `documented`, write an "+
-			"outcome, for example outcome: safe", c.Name)
+			"outcome, for example outcome: safe", c.Case.Name)
 	}
 	return w, nil
 }
@@ -216,12 +216,12 @@ func (x *expansion) coverage() {
 		return
 	}
 	for _, b := range x.f.Coverage.Backends {
-		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(b.Value, []string{c.Run.Backend}) }) {
+		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(b.Value, []string{c.Case.Run.Backend}) }) {
 			x.wrong(b.Line, "`coverage` requires the backend %s, but no cell of the suite has this backend", b.Value)
 		}
 	}
 	for _, n := range x.f.Coverage.Nemeses {
-		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(n.Value, c.Run.Nemesis) }) {
+		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(n.Value, c.Case.Run.Nemesis) }) {
 			x.wrong(n.Line, "`coverage` requires the nemesis %s, but no cell of the suite has this nemesis (fault)", n.Value)
 		}
 	}
@@ -256,7 +256,7 @@ func (f *File) Required() Required {
 
 // Covers reports whether a cell is of a backend or a nemesis that coverage names.
 func (c Cell) Covers(backend, nemesis string) bool {
-	return (backend == "" || covers(backend, []string{c.Run.Backend})) && (nemesis == "" || covers(nemesis, c.Run.Nemesis))
+	return (backend == "" || covers(backend, []string{c.Case.Run.Backend})) && (nemesis == "" || covers(nemesis, c.Case.Run.Nemesis))
 }
 
 // asks is the line of what a rule asks of single runs; 0: it asks nothing.

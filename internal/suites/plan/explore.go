@@ -84,8 +84,7 @@ func (x *expansion) search(n *yaml.Node, cfg harness.Config) *suite.Search {
 			cfg.Backend, s.For, space.Shortest())
 		return nil
 	}
-	var coded *harness.Error
-	if errors.As(err, &coded) && coded.Code == harness.ExitUsage {
+	if harness.CodeOf(err) == harness.ExitUsage {
 		x.wrong(line, "explore: %w", err)
 		return nil
 	}
@@ -110,8 +109,7 @@ func (x *expansion) includeTrial(in inclusion) {
 		return
 	}
 	_, err = harness.ParseTrial(x.cat.Catalogue, path, b, "")
-	var coded *harness.Error
-	if errors.As(err, &coded) && coded.Code == harness.ExitEnvironment { // other machines may have what is missing: settle says it
+	if harness.CodeOf(err) == harness.ExitEnvironment { // other machines may have what is missing: settle says it
 		err = nil
 	}
 	cfg, unread := harness.TrialConfig(b)

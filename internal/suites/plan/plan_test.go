@@ -40,7 +40,7 @@ func cellsOf(t *testing.T, text string) []plan.Cell {
 
 func named(t *testing.T, cells []plan.Cell, name string) plan.Cell {
 	t.Helper()
-	i := slices.IndexFunc(cells, func(c plan.Cell) bool { return c.Name == name })
+	i := slices.IndexFunc(cells, func(c plan.Cell) bool { return c.Case.Name == name })
 	if i < 0 {
 		t.Fatalf("no cell %s", name)
 	}
@@ -83,7 +83,7 @@ func TestCells(t *testing.T) {
 		t.Errorf("%d cells", n)
 	}
 	c := named(t, cells, "redis-lua/client-pause-client-kill/ttl-2s")
-	if got := c.Run.Line(); got != "--backend redis-lua --clients 3 --nemesis client-pause --nemesis client-kill --ttl 2s "+
+	if got := c.Case.Run.Line(); got != "--backend redis-lua --clients 3 --nemesis client-pause --nemesis client-kill --ttl 2s "+
 		"--time 4s" {
 		t.Error(got)
 	}
@@ -91,26 +91,26 @@ func TestCells(t *testing.T) {
 		len(c.Thresholds) != 1 {
 		t.Errorf("%+v", c)
 	}
-	if c.Expect.Outcome != suite.Any || c.Expect.Verdicts[checker.Ownership] != checker.Pass ||
-		c.Expect.Classes[checker.MutualExclusion] != checker.Inherent {
-		t.Errorf("%+v", c.Expect)
+	if c.Case.Expect.Outcome != suite.Any || c.Case.Expect.Verdicts[checker.Ownership] != checker.Pass ||
+		c.Case.Expect.Classes[checker.MutualExclusion] != checker.Inherent {
+		t.Errorf("%+v", c.Case.Expect)
 	}
-	if c := named(t, cells, "redsync-setnx-extend-yes/client-pause-at-before-write/ttl-500ms"); c.Expect.Outcome != suite.Inherent ||
-		len(c.Expect.Verdicts) > 0 {
-		t.Errorf("%+v", c.Expect)
+	c = named(t, cells, "redsync-setnx-extend-yes/client-pause-at-before-write/ttl-500ms")
+	if c.Case.Expect.Outcome != suite.Inherent || len(c.Case.Expect.Verdicts) > 0 {
+		t.Errorf("%+v", c.Case.Expect)
 	}
-	if c := named(t, cells, "more"); !slices.Equal(c.Seeds, []uint64{7, 9}) || c.Expect.Outcome != suite.Blocks ||
-		c.Run.Clients != 3 {
+	if c := named(t, cells, "more"); !slices.Equal(c.Seeds, []uint64{7, 9}) || c.Case.Expect.Outcome != suite.Blocks ||
+		c.Case.Run.Clients != 3 {
 		t.Errorf("%+v", c)
 	}
-	if c := named(t, cells, "last"); c.Expect.Outcome != suite.Safe || !slices.Equal(c.Seeds, []uint64{7000}) {
-		t.Errorf("a list of one seed is this seed, and a rule for all goes before what a cell says of itself: %+v", c.Expect)
+	if c := named(t, cells, "last"); c.Case.Expect.Outcome != suite.Safe || !slices.Equal(c.Seeds, []uint64{7000}) {
+		t.Errorf("a list of one seed is this seed, and a rule for all goes before what a cell says of itself: %+v", c.Case.Expect)
 	}
-	if c := named(t, cells, "late-del"); c.Expect.Verdicts[checker.Ownership] != checker.Fail ||
+	if c := named(t, cells, "late-del"); c.Case.Expect.Verdicts[checker.Ownership] != checker.Fail ||
 		!slices.Equal(c.Seeds, []uint64{1}) {
 		t.Errorf("a case of a set has lost what it expects: %+v", c)
 	}
-	if slices.ContainsFunc(cells, func(c plan.Cell) bool { return c.Name == "redsync-setnx-extend-yes/none/ttl-2s" }) {
+	if slices.ContainsFunc(cells, func(c plan.Cell) bool { return c.Case.Name == "redsync-setnx-extend-yes/none/ttl-2s" }) {
 		t.Error("an excluded cell is there")
 	}
 }
@@ -136,7 +136,7 @@ include:
 `)
 	var names []string
 	for _, c := range cells {
-		names = append(names, c.Name)
+		names = append(names, c.Case.Name)
 	}
 	want := []string{
 		"locks/redis-lua/none", "locks/redis-lua/client-pause-for-2ttl", "locks/redsync/none", "locks/redsync/client-pause-for-2ttl",
@@ -160,11 +160,11 @@ include:
 		},
 	}
 	for _, c := range cells {
-		if strings.HasPrefix(c.Name, "again/") {
+		if strings.HasPrefix(c.Case.Name, "again/") {
 			expect.Exit = nil
 		}
-		if !reflect.DeepEqual(c.Expect, expect) || c.Source == "" {
-			t.Errorf("%s: %+v\nwant %+v", c.Name, c.Expect, expect)
+		if !reflect.DeepEqual(c.Case.Expect, expect) || c.Case.Source == "" {
+			t.Errorf("%s: %+v\nwant %+v", c.Case.Name, c.Case.Expect, expect)
 		}
 	}
 }
@@ -281,8 +281,8 @@ func TestReplace(t *testing.T) {
 	if err := f.Replace(harness.New(stores.All()...), cells, "redis-lua", "redis-del"); err != nil {
 		t.Fatal(err)
 	}
-	if cells[0].Run.Backend != "redis-del" || cells[0].Name != "redis-lua/client-pause" ||
-		cells[0].Expect.Outcome != suite.Inherent || cells[1].Run.Backend != "redsync" {
+	if cells[0].Case.Run.Backend != "redis-del" || cells[0].Case.Name != "redis-lua/client-pause" ||
+		cells[0].Case.Expect.Outcome != suite.Inherent || cells[1].Case.Run.Backend != "redsync" {
 		t.Errorf("%+v", cells)
 	}
 	if cells[0].Skip != "" {
@@ -350,7 +350,8 @@ include:
   - name: one
     run: {exec: [../../../adapters/python/flock.py, an, argument], nemesis: client-pause}
 `), "one")
-	if want := "--backend exec:cmd=../../../adapters/python/flock.py --nemesis client-pause -- an argument"; c.Run.Line() != want {
-		t.Errorf("%s, want %s", c.Run.Line(), want)
+	want := "--backend exec:cmd=../../../adapters/python/flock.py --nemesis client-pause -- an argument"
+	if line := c.Case.Run.Line(); line != want {
+		t.Errorf("%s, want %s", line, want)
 	}
 }

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -15,10 +14,10 @@ func (x *expansion) check() {
 	for i := range x.cells {
 		c := &x.cells[i]
 		if err := x.f.settle(x.cat.Catalogue, c); err != nil {
-			x.wrong(c.line, "%s: %w", c.Name, err)
+			x.wrong(c.line, "%s: %w", c.Case.Name, err)
 		}
-		if err := c.Expect.Validate(x.cat.Checks); err != nil {
-			x.wrong(c.line, "%s: %w", c.Name, err)
+		if err := c.Case.Expect.Validate(x.cat.Checks); err != nil {
+			x.wrong(c.line, "%s: %w", c.Case.Name, err)
 		}
 	}
 }
@@ -27,18 +26,15 @@ func (x *expansion) check() {
 func (f *File) settle(cat *harness.Catalogue, c *Cell) error {
 	c.Skip = ""
 	err := Possible(cat, *c)
-	var coded *harness.Error
-	switch {
-	case err == nil:
-		return nil
-	case !errors.As(err, &coded):
+	switch code := harness.CodeOf(err); {
+	case code == 0:
 		return err
-	case coded.Code == harness.ExitEnvironment:
+	case code == harness.ExitEnvironment:
 		if f.SkipMissing() {
 			c.Skip = err.Error()
 		}
 		return nil
-	case slices.Contains(c.Expect.Exit, coded.Code): // it expects to be refused
+	case slices.Contains(c.Case.Expect.Exit, code): // it expects to be refused
 		return nil
 	case f.Impossible.Value == Skip:
 		c.Skip = err.Error()
@@ -50,14 +46,14 @@ func (f *File) settle(cat *harness.Catalogue, c *Cell) error {
 // Possible says why a cell cannot be run here.
 func Possible(cat *harness.Catalogue, c Cell) error {
 	switch {
-	case c.Trial != nil:
-		_, err := harness.ParseTrial(cat, harness.TrialFile, c.Trial, "")
+	case c.Case.Trial != nil:
+		_, err := harness.ParseTrial(cat, harness.TrialFile, c.Case.Trial, "")
 		return err
-	case c.Search != nil:
-		_, err := search.NewSpace(cat, c.Run, choiceOf(c.Search))
+	case c.Case.Search != nil:
+		_, err := search.NewSpace(cat, c.Case.Run, choiceOf(c.Case.Search))
 		return err
 	}
-	return harness.Check(cat, c.Seeded(c.Seeds[0]).Run)
+	return harness.Check(cat, c.Case.Seeded(c.Seeds[0]).Run)
 }
 
 // Replace runs another backend in the place of one, with the same expectations: a worse lock must turn a gate
@@ -70,19 +66,19 @@ func (f *File) Replace(cat *harness.Catalogue, cells []Cell, old, replacement st
 	found := false
 	for i := range cells {
 		c := &cells[i]
-		if bare, _ := catalog.Split(c.Run.Backend); c.Control || (c.Run.Backend != old && bare != old) {
+		if bare, _ := catalog.Split(c.Case.Run.Backend); c.Control || (c.Case.Run.Backend != old && bare != old) {
 			continue
 		}
-		if c.Trial != nil {
+		if c.Case.Trial != nil {
 			return fmt.Errorf("--replace: cell %s repeats a saved run of backend %s, and a saved run cannot use another backend: "+
-				"exclude the cell", c.Name, old)
+				"exclude the cell", c.Case.Name, old)
 		}
 		found = true
-		before := c.Run.Backend
-		c.Run.Backend = replacement
-		c.Row = row(c.Run) + " (in place of " + before + ")"
+		before := c.Case.Run.Backend
+		c.Case.Run.Backend = replacement
+		c.Row = row(c.Case.Run) + " (in place of " + before + ")"
 		if err := f.settle(cat, c); err != nil {
-			return fmt.Errorf("--replace %s=%s: %s: %w", old, replacement, c.Name, err)
+			return fmt.Errorf("--replace %s=%s: %s: %w", old, replacement, c.Case.Name, err)
 		}
 	}
 	if !found {
@@ -93,7 +89,7 @@ func (f *File) Replace(cat *harness.Catalogue, cells []Cell, old, replacement st
 
 func backendsOf(cells []Cell) (out []string) {
 	for _, c := range cells {
-		if name, _ := catalog.Split(c.Run.Backend); !c.Control {
+		if name, _ := catalog.Split(c.Case.Run.Backend); !c.Control {
 			out = append(out, name)
 		}
 	}

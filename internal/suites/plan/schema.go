@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -42,13 +43,8 @@ func Schema(cat *suite.Collection) map[string]any {
 	}, "description": "the seeds of the runs: a number n means the seeds 1 to n; a list contains single seeds"}
 	run := flagSchema(cat.Catalogue, words, false)
 	with := func(more object) object {
-		out := object{}
-		for k, v := range rule {
-			out[k] = v
-		}
-		for k, v := range more {
-			out[k] = v
-		}
+		out := maps.Clone(rule)
+		maps.Copy(out, more)
 		return out
 	}
 	ofUser := object{"^x-": object{}}
@@ -105,9 +101,7 @@ func Schema(cat *suite.Collection) map[string]any {
 
 func described(s object, text string) object {
 	out := object{"description": text}
-	for k, v := range s {
-		out[k] = v
-	}
+	maps.Copy(out, s)
 	return out
 }
 

@@ -87,12 +87,12 @@ func binomial(f Figure, runs []Sample) (Value, bool) {
 	if chances == 0 {
 		return Value{}, false
 	}
-	low, high := clopperPearson(min(events, chances), chances)
+	low, high := Share(min(events, chances), chances)
 	return Value{Value: 100 * events / chances, Low: 100 * low, High: 100 * high, Kind: Confidence, Runs: n}, true
 }
 
-// clopperPearson is the exact interval of a share of k in n.
-func clopperPearson(k, n float64) (low, high float64) {
+// Share is the exact 95 % interval of a share of which k of n were seen (Clopper and Pearson).
+func Share(k, n float64) (low, high float64) {
 	low, high = 0, 1
 	if k > 0 {
 		low = mathext.InvRegIncBeta(k, n-k+1, alpha/2)

@@ -39,13 +39,16 @@ func figure(t *testing.T, name string, runs []Sample) Value {
 
 // Intervals are those of the textbooks.
 func TestIntervals(t *testing.T) {
-	low, high := clopperPearson(5, 10)
+	low, high := Share(5, 10)
 	near(t, "5 of 10, low", low, 0.1871)
 	near(t, "5 of 10, high", high, 0.8129)
-	low, high = clopperPearson(0, 10)
+	low, high = Share(0, 10)
 	near(t, "0 of 10, low", low, 0)
 	near(t, "0 of 10, high", high, 0.3085)
-	_, high = clopperPearson(10, 10)
+	low, high = Share(18, 20)
+	near(t, "18 of 20, low", low, 0.6830)
+	near(t, "18 of 20, high", high, 0.9877)
+	_, high = Share(10, 10)
 	near(t, "10 of 10, high", high, 1)
 	near(t, "none in 100", NoneIn(100), 0.0295)
 	near(t, "none in none", NoneIn(0), 1)

@@ -12,7 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
-// Threshold is what a figure of a cell must keep to, as in
+// Threshold is what a figure of a cell must keep to, stored as its text, as in
 //
 //	acquire.p99 < 50ms
 //	recovery <= 2*ttl
@@ -24,6 +24,15 @@ type Threshold struct {
 	Op     string
 	limit  float64
 	ttls   float64 // times the ttl of the run, beside the limit
+}
+
+// MarshalText is the threshold as it was written.
+func (t Threshold) MarshalText() ([]byte, error) { return []byte(t.Text), nil }
+
+// UnmarshalText reads it again.
+func (t *Threshold) UnmarshalText(b []byte) (err error) {
+	*t, err = ParseThreshold(string(b))
+	return err
 }
 
 var threshold = regexp.MustCompile(`^\s*([a-z][a-z0-9.-]*)\s*(<=|>=|==|<|>)\s*(\S.*?)\s*$`)

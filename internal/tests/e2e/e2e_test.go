@@ -137,7 +137,7 @@ func hostMadeIt(r *checker.Results) bool {
 // hostHidIt reports whether a host that was busy may be why something is missing in it. No check fails that
 // should not, and lockstorm itself made no mistake.
 func hostHidIt(c suite.Case, code int, r *checker.Results) bool {
-	if (code != harness.ExitPass && code != harness.ExitUnknown) || !suite.Busy(r) {
+	if (code != harness.ExitPass && code != harness.ExitUnknown) || !suite.Busy(r.Stats, r.Duration) {
 		return false
 	}
 	for name, check := range r.Checks {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/pages/matrix"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 )
 
@@ -89,7 +90,7 @@ func TestAPlantedBugTurnsTheGateRed(t *testing.T) {
 	}
 	out = filepath.Join(t.TempDir(), "out")
 	code, text = lockstorm(t, "suite", "smoke", "--replace", "redis-lua=redis-setnx", "--out", out)
-	page, err := os.ReadFile(filepath.Join(out, gate.IndexFile))
+	page, err := os.ReadFile(filepath.Join(out, matrix.IndexFile))
 	if code != 1 || err != nil || !strings.Contains(string(page), "liveness") {
 		t.Errorf("a lock that never comes back: exit %d (%v)\n%s", code, err, text)
 	}

@@ -4,6 +4,7 @@ package ensembletest
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,12 +18,12 @@ import (
 	"github.com/lockstorm/lockstorm/internal/sockets"
 )
 
-// Limit is for one test: what has not come by then does not come.
-const Limit = 2 * time.Minute
+// Limit is for one test: what has not come by then does not come. An image may have to be built.
+const Limit = 5 * time.Minute
 
 // Bench is a topology that runs.
 type Bench struct {
-	*testing.T
+	testing.TB
 	Ctx     context.Context //nolint:containedctx // of the test
 	Net     *link.Network
 	Cluster *cluster.Cluster
@@ -32,16 +33,19 @@ type Bench struct {
 // fails where a server is missing: `make test` gets them.
 func Start(t *testing.T, top cluster.Topology) *Bench {
 	t.Helper()
-	return StartWith(t, top, func(s *proc.Starter) cluster.Provider { return cluster.Process{Starter: s} })
+	return StartWith(t, top, cluster.ProcessName, func(s *proc.Starter) []cluster.Provider {
+		return []cluster.Provider{cluster.Process{Starter: s}}
+	})
 }
 
-// StartWith starts a topology with another provider.
-func StartWith(t *testing.T, top cluster.Topology, with func(*proc.Starter) cluster.Provider) *Bench {
+// StartWith starts a topology with one of other providers.
+func StartWith(t testing.TB, top cluster.Topology, provider string, of func(*proc.Starter) []cluster.Provider) *Bench {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "nodes") // it is removed when the servers have stopped, which write into it until then
 	starter := proc.NewStarter()
 	ctx, cancel := context.WithTimeout(context.Background(), Limit)
-	b := &Bench{T: t, Ctx: ctx, Net: link.New()}
+	b := &Bench{TB: t, Ctx: ctx, Net: link.New()}
+	p, err := cluster.Choose(provider, top, of(starter))
 	t.Cleanup(func() {
 		cancel()
 		if b.Cluster != nil {
@@ -52,10 +56,14 @@ func StartWith(t *testing.T, top cluster.Topology, with func(*proc.Starter) clus
 		if err := b.Net.Close(); err != nil {
 			t.Error(err)
 		}
+		if c, ok := p.(io.Closer); ok {
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		}
 		starter.Close()
 	})
-	p := with(starter)
-	if err := p.Available(top); err != nil {
+	if err != nil {
 		t.Fatalf("%v\n(make test installs what the tests need)", err)
 	}
 	t.Cleanup(func() {
@@ -63,16 +71,15 @@ func StartWith(t *testing.T, top cluster.Topology, with func(*proc.Starter) clus
 			logs(t, dir)
 		}
 	})
-	c, err := cluster.Start(ctx, top, p, dir, cluster.Options{Network: b.Net})
+	b.Cluster, err = cluster.Start(ctx, top, p, dir, cluster.Options{Network: b.Net})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Cluster = c
 	return b
 }
 
 // logs shows the end of what each server said.
-func logs(t *testing.T, dir string) {
+func logs(t testing.TB, dir string) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*", "server.log"))
 	if err != nil {
 		t.Error(err)

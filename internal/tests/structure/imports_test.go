@@ -75,7 +75,7 @@ func TestImportDirections(t *testing.T) {
 		},
 		"internal/suites/plan":     {"internal/suites/cases", "internal/suites/answer", "internal/suites/gate"},
 		"internal/suites/answer":   {"internal/suites/cases", "internal/suites/gate"},
-		"internal/suites/gate":     {"internal/suites/cases", "internal/cli"},
+		"internal/suites/gate":     {"internal/suites/cases", "internal/cli", "internal/pages"},
 		"internal/suites/cases":    {"internal/suites/answer", "internal/suites/gate"},
 		"internal/explore/...":     {"suite", "internal/suites", "internal/cli", "lockstormtest"},
 		"internal/campaign/...":    {"internal/cli", "lockstormtest"},

@@ -14,6 +14,7 @@ import (
 //
 //nolint:gocyclo // one pass over the registers
 func (o *oracle) lasting() (out []Want) {
+	all := o.unseen()
 	for _, register := range []string{sim.Plain, sim.Fenced, sim.Ledger} { // the losses of pieces show only where the stock is off
 		if !slices.ContainsFunc(o.truth.Grants, func(g *sim.Grant) bool { return len(g.Used[register]) > 0 }) {
 			continue
@@ -27,7 +28,7 @@ func (o *oracle) lasting() (out []Want) {
 			}
 		}
 		var lost, back, hidden int64
-		unseen, unknown := o.unseen(register), o.unknown(register)
+		unseen, unknown := all[register], o.unknown(register)
 		for _, g := range o.truth.Grants {
 			for _, u := range g.Used[register] {
 				switch {
@@ -80,19 +81,20 @@ func (o *oracle) unknown(register string) map[place]bool {
 	return out
 }
 
-// unseen are the acknowledged updates of a register that another grant overwrote without having read them.
-func (o *oracle) unseen(register string) map[*sim.Use]bool {
-	out, before := map[*sim.Use]bool{}, map[string][]*sim.Write{}
+// unseen are the acknowledged updates of each register that another grant overwrote without having read them.
+func (o *oracle) unseen() map[string]map[*sim.Use]bool {
+	out, before := map[string]map[*sim.Use]bool{}, map[[2]string][]*sim.Write{}
 	for _, w := range o.truth.Writes {
-		if w.Register != register {
-			continue
-		}
-		for _, v := range before[w.Lock][w.Since:] {
+		key := [2]string{w.Lock, w.Register}
+		for _, v := range before[key][w.Since:] {
 			if v.Grant != w.Grant && v.Use.Acked {
-				out[v.Use] = true
+				if out[w.Register] == nil {
+					out[w.Register] = map[*sim.Use]bool{}
+				}
+				out[w.Register][v.Use] = true
 			}
 		}
-		before[w.Lock] = append(before[w.Lock], w)
+		before[key] = append(before[key], w)
 	}
 	return out
 }

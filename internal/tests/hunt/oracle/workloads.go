@@ -263,24 +263,9 @@ func (o *oracle) unlogged() []Want {
 			}
 		}
 	}
-	if o.lostAny() {
+	if len(o.unseen()) > 0 ||
+		slices.ContainsFunc(o.truth.Breaches, func(b sim.Breach) bool { return b.Kind == sim.DropsWrite }) {
 		out = append(out, Want{Check: "data-" + sim.Plain, Rules: []string{"lost-update"}, Any: true})
 	}
 	return out
-}
-
-// lostAny reports whether any acknowledged write was overwritten by somebody who had not read it, or was forgotten.
-func (o *oracle) lostAny() bool {
-	type cell struct{ lock, register string }
-	before := map[cell][]*sim.Write{}
-	for _, w := range o.truth.Writes {
-		key := cell{w.Lock, w.Register}
-		for _, v := range before[key][w.Since:] {
-			if v.Grant != w.Grant && v.Use.Acked {
-				return true
-			}
-		}
-		before[key] = append(before[key], w)
-	}
-	return slices.ContainsFunc(o.truth.Breaches, func(b sim.Breach) bool { return b.Kind == sim.DropsWrite })
 }

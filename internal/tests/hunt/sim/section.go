@@ -172,7 +172,7 @@ func (c *client) newGrant(lock, mode string, within *holding) *Grant {
 	g := &Grant{
 		ID: fmt.Sprintf("%s-%d", c.name, c.grants), Client: c.name, Lock: lock, Mode: mode, Asked: c.w.now, Sent: Never, Applied: Never,
 		Refused: Never,
-		Ended:   Forever, Known: Never, Over: Never, Released: Never, Back: Never, Lost: Never, Denied: Never, Lapsed: Never,
+		Ended:   Forever, Known: Never, Over: Never, Released: Never, Back: Never, Lost: Never, Denied: Never,
 		Killed: Never, Moved: Never,
 		LastUse: Never, Used: map[string][]*Use{},
 	}

@@ -58,7 +58,6 @@ type Grant struct {
 	Retried  bool  // it was asked for more than once
 	Denied   int64 // the return of the first answer that says that it is not held; Never
 	Lost     int64 // first notice of a loss; Never
-	Lapsed   int64 // an obeying client found its deadline passed; Never
 	Killed   int64 // its client was killed; Never
 	Moved    int64 // its client asked for the lock again without having released it; Never
 	LastUse  int64 // the last use that was invoked; Never
