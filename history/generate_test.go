@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-var generate = flag.Bool("generate", false, "write event_fields.go from the tags of Event")
+var rewrite = flag.Bool("rewrite", false, "write event_fields.go from the tags of Event")
 
 const generated = "event_fields.go"
 
@@ -24,7 +24,7 @@ func TestGeneratedIsNotStale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *generate {
+	if *rewrite {
 		if err := os.WriteFile(generated, want, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -295,8 +295,8 @@ func (p *page) matrix(c *harness.Catalogue) {
 ## What the locks do under faults
 
 The expected outcome with defaults; if the fault needs several servers (~leader-kill~), on the first topology that has them. Data
-without a fence is changed too (~--fencing both~). ~make soak~ runs 200 random cells and fails if one is contradicted (by a
-verdict: inconclusive is none).
+without a fence is changed too (~--fencing both~). ~make series RUN=TestSeriesSoak~ runs 200 random cells and
+fails if one is contradicted (by a verdict: inconclusive is none).
 [matrix.md](matrix.md) has what was measured.
 `))
 	p.header("sign", "word", "meaning")
