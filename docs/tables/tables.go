@@ -362,7 +362,7 @@ func History(text string) string {
 	event := reflect.TypeFor[history.Event]()
 	for i := range event.NumField() {
 		tag := event.Field(i).Tag
-		p.row("`"+tag.Get("rec")+"`", tag.Get("is"), strings.ReplaceAll(tag.Get("doc"), "~", "`"))
+		p.row("`"+tag.Get("json")+"`", tag.Get("is"), strings.ReplaceAll(tag.Get("doc"), "~", "`"))
 	}
 	return before + fieldsBegin + p.String() + fieldsEnd + after
 }
