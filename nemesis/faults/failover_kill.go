@@ -23,9 +23,9 @@ func failoverKillSpec() nemesis.Spec {
 		Proven: "The master died of SIGKILL; a majority of the supervisors chose another, which reports itself as master and never " +
 			"had the key. If nobody got the lock within one ttl, the master is killed anyway, and the record says so.",
 		End:    "The old master is started, the links restored.",
-		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: killTakes, Fault: FailoverKill{},
-		Strikes: func(int, []string) string { return history.AtRandom },
-		Params:  append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),
+		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: killTakes,
+		Fault: fault{canFailoverKill, injectFailoverKill}, Strikes: func(int, []string) string { return history.AtRandom },
+		Params: append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),
 	}
 }
 
@@ -33,20 +33,8 @@ func failoverKillSpec() nemesis.Spec {
 // granted the lock for a lease's time.
 func killTakes(ttl time.Duration) time.Duration { return failoverTakes(ttl) + ttl*3/2 }
 
-// FailoverKill makes the loss of a lock in a fail-over certain:
-//
-//	all clients stand at before-acquire, the lock is free, the replicas have everything
-//	replication is cut -> one client acquires -> the master is killed -> the others go on
-//	a replica without the key is promoted -> another client acquires
-//
-// A lock that is not granted without its replicas is not granted here: then the master
-// dies while the client tries.
-type FailoverKill struct{}
-
-var _ nemesis.Fault = FailoverKill{}
-
-// Available says whether somebody replaces masters that do not wait for their replicas.
-func (FailoverKill) Available(s nemesis.Setting) error {
+// canFailoverKill says whether somebody replaces masters that do not wait for their replicas.
+func canFailoverKill(s nemesis.Setting) error {
 	if err := needsFleet(s); err != nil {
 		return err
 	}
@@ -57,9 +45,17 @@ func (FailoverKill) Available(s nemesis.Setting) error {
 	return nil
 }
 
-// Inject does all of it, and returns when the second client was granted or the first
+// injectFailoverKill makes the loss of a lock in a fail-over certain:
+//
+//	all clients stand at before-acquire, the lock is free, the replicas have everything
+//	replication is cut -> one client acquires -> the master is killed -> the others go on
+//	a replica without the key is promoted -> another client acquires
+//
+// A lock that is not granted without its replicas is not granted here: then the master
+// dies while the client tries.
+// It does all of it, and returns when the second client was granted or the first
 // one's lease is nearly over.
-func (FailoverKill) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+func injectFailoverKill(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	master, err := theMaster(ctx, w, t)
 	if err != nil {
 		return nemesis.Effect{}, err
@@ -68,7 +64,7 @@ func (FailoverKill) Inject(ctx context.Context, w nemesis.World, t nemesis.Targe
 	k.promote = func(ctx context.Context, since int64) (nemesis.Node, string, error) {
 		return promoted(ctx, w, master.Name(), since)
 	}
-	k.back = func(ctx context.Context) (string, error) { return restartAll(ctx, k.dead) }
+	k.back = func(ctx context.Context) (string, error) { return k.dead.restart(ctx) }
 	defer k.letGo()
 	proof, err := k.strike(ctx, t)
 	return nemesis.Effect{Proof: proof, Heal: k.heal, Began: k.began}, err
@@ -81,7 +77,7 @@ type failoverKill struct {
 	hits   []*nemesis.Hit // the clients at before-acquire
 	holder *nemesis.Hit   // the one that was granted; nil: none
 	broken broken
-	dead   []nemesis.Restarter
+	dead   killed
 	began  int64 // when replication was about to be cut; 0: it was not
 
 	promote func(ctx context.Context, since int64) (heir nemesis.Node, proof string, err error)

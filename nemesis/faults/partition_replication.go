@@ -17,21 +17,14 @@ func partitionReplication() nemesis.Spec {
 		Notes:  "Supervisors have links of their own, and notice nothing.",
 		Proven: "With `mode=cut`, the master reports that it has no replica left; else as for partition-client.",
 		End:    "As for partition-client, without waiting for the replicas to catch up.",
-		Family: history.FamilyLink, Whom: nemesis.Nodes, Fault: PartitionReplication{}, Check: checkMode,
+		Family: history.FamilyLink, Whom: nemesis.Nodes, Check: checkMode,
+		Fault:  fault{canPartitionReplication, injectPartitionReplication},
 		Params: nemesis.ServerParams("1.5ttl", "3ttl", nemesis.RoleMaster, modeParams()...),
 	}
 }
 
-// PartitionReplication breaks the links from the replicas to the master, and nothing
-// else: no fail-over begins.
-//
-//	replica --X   master <----- supervisors, clients
-type PartitionReplication struct{}
-
-var _ nemesis.Fault = PartitionReplication{}
-
-// Available says whether somebody replicates.
-func (PartitionReplication) Available(s nemesis.Setting) error {
+// canPartitionReplication says whether somebody replicates.
+func canPartitionReplication(s nemesis.Setting) error {
 	switch {
 	case !s.Peers:
 		return fmt.Errorf("the servers of topology %s do not replicate: this fault needs a topology with replicas", s.Topology)
@@ -42,9 +35,14 @@ func (PartitionReplication) Available(s nemesis.Setting) error {
 	return nil
 }
 
-// Inject breaks the links and, where they are cut, has the master say that nobody follows
+// injectPartitionReplication breaks the links from the replicas to the master, and nothing
+// else: no fail-over begins.
+//
+//	replica --X   master <----- supervisors, clients
+//
+// It breaks the links and, where they are cut, has the master say that nobody follows
 // it any more.
-func (PartitionReplication) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+func injectPartitionReplication(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	var b broken
 	for _, n := range t.Nodes {
 		l, err := leaderOf(n)
