@@ -111,12 +111,10 @@ func serves(ctx context.Context, addr string, pid int) error {
 	if err := answers(ctx, addr, pid); err != nil {
 		return err
 	}
-	return with(addr, func(c *clientv3.Client) error {
-		ctx, cancel := context.WithTimeout(ctx, adminTimeout)
-		defer cancel()
-		_, err := c.Get(ctx, "ready") // is answered by a quorum
-		return err
-	})
+	ctx, cancel := context.WithTimeout(ctx, adminTimeout)
+	defer cancel()
+	_, err := asked(addr, func(c *clientv3.Client) (any, error) { return c.Get(ctx, "ready") }) // is answered by a quorum
+	return err
 }
 
 // together waits until all agree on one leader and take requests.

@@ -205,8 +205,8 @@ func (s *session) over(h *hold) {
 	s.holds = slices.DeleteFunc(s.holds, func(o *hold) bool { return o == h })
 }
 
-// close ends the session.
-func (s *session) close() {
+// Close ends the session.
+func (s *session) Close() error {
 	s.mu.Lock()
 	conn := s.conn
 	s.conn = nil
@@ -214,6 +214,7 @@ func (s *session) close() {
 	if conn != nil {
 		conn.Close()
 	}
+	return nil
 }
 
 // call waits for one call of the library, which knows no context: it blocks while there is no
@@ -237,6 +238,20 @@ func call[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 }
 
+// exists looks at a node until that is answered; nil: there is none.
+func exists(ctx context.Context, conn *zk.Conn, node string) (*zk.Stat, error) {
+	return again(ctx, func() (*zk.Stat, error) {
+		_, stat, err := conn.Exists(node)
+		return stat, err
+	})
+}
+
+// children are the nodes below one.
+func children(conn *zk.Conn, path string) ([]string, error) {
+	names, _, err := conn.Children(path)
+	return names, err
+}
+
 // known keeps apart what the library knows not to have been sent. All else but the store's own
 // answers is unknown.
 func known(err error) error {
@@ -256,11 +271,7 @@ func answered(err error) bool {
 }
 
 // makePath makes a node that stays, and those above it.
-func (s *session) makePath(ctx context.Context, path string) error {
-	conn, err := s.client()
-	if err != nil {
-		return err
-	}
+func makePath(ctx context.Context, conn *zk.Conn, path string) error {
 	for i := 1; i <= len(path); i++ {
 		if i < len(path) && path[i] != '/' {
 			continue
