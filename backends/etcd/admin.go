@@ -10,20 +10,19 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/history"
 )
 
-// RoleLooking is the role of a server that knows no leader.
-const RoleLooking = "looking"
-
 // admin asks and tells a server past all links, as an operator would.
-type admin struct{ addr func() string }
+type admin struct {
+	addr func() string
+	cluster.Voter
+}
 
-func newAdmin(addr func() string) any { return admin{addr} }
+func newAdmin(addr func() string) any {
+	return admin{addr, func(ctx context.Context) (cluster.Standing, error) { return standing(ctx, addr()) }}
+}
 
 var (
-	_ cluster.Roler        = admin{}
-	_ cluster.Elector      = admin{}
 	_ cluster.Mover        = admin{}
 	_ cluster.Keeper       = admin{}
 	_ cluster.Tenant       = admin{}
@@ -49,18 +48,13 @@ func status(ctx context.Context, addr string) (*clientv3.StatusResponse, error) 
 	return asked(addr, func(c *clientv3.Client) (*clientv3.StatusResponse, error) { return c.Status(ctx, addr) })
 }
 
-// Role is what the server says of itself.
-func (a admin) Role(ctx context.Context) (string, error) {
-	s, err := status(ctx, a.addr())
-	switch {
-	case err != nil:
-		return "", err
-	case s.Leader == 0:
-		return RoleLooking, nil
-	case s.Leader == s.Header.MemberId:
-		return history.RoleLeader, nil
+// standing is what the server says of itself.
+func standing(ctx context.Context, addr string) (cluster.Standing, error) {
+	s, err := status(ctx, addr)
+	if err != nil {
+		return cluster.Standing{}, err
 	}
-	return history.RoleFollower, nil
+	return cluster.Standing{Leads: s.Leader == s.Header.MemberId && s.Leader != 0, Led: s.Leader != 0, Term: int64(s.RaftTerm)}, nil
 }
 
 // Version is what the server says it is.
@@ -70,15 +64,6 @@ func (a admin) Version(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return "etcd " + s.Version, nil
-}
-
-// Leads reports whether it says that it leads, and in which term.
-func (a admin) Leads(ctx context.Context) (bool, int64, error) {
-	s, err := status(ctx, a.addr())
-	if err != nil {
-		return false, 0, err
-	}
-	return s.Leader == s.Header.MemberId && s.Leader != 0, int64(s.RaftTerm), nil
 }
 
 // Move hands over to another member.

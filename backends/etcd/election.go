@@ -24,7 +24,7 @@ func (e election) Acquire(ctx context.Context, req backends.Request) (backends.L
 		e.done(s)
 		return nil, outcome(err)
 	}
-	info := e.c.info(req, int64(s.Lease()), e.c.lastSent(), one.Rev())
+	info := e.c.info(req, int64(s.Lease()), e.c.sent.Load(), one.Rev())
 	info.Guard = one.Key()
 	// Resign says nothing of whether it was still in office: if the lease lives after it, nothing else can have ended it.
 	return e.granted(info, s, func(ctx context.Context) error {

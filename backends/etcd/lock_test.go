@@ -16,7 +16,7 @@ import (
 // client is told, the release is refused or unknown, and nothing guarded by the key is written any more.
 func TestLocks(t *testing.T) {
 	b := ensembletest.Start(t, ensembletest.Named(t, Topologies(), Single))
-	a := admin{b.Cluster.Servers()[0].Addr}
+	a := newAdmin(b.Cluster.Servers()[0].Addr).(admin)
 	if v, err := a.Version(b.Ctx); err != nil || !strings.HasPrefix(v, "etcd 3.") {
 		t.Errorf("version %q, %v", v, err)
 	}
@@ -82,7 +82,7 @@ func TestLocks(t *testing.T) {
 // A store is cleared of one run, and of no other; a lock that is cleared away is not its holder's any more.
 func TestClear(t *testing.T) {
 	b := ensembletest.Start(t, ensembletest.Named(t, Topologies(), Single))
-	a := admin{b.Cluster.Servers()[0].Addr}
+	a := newAdmin(b.Cluster.Servers()[0].Addr).(admin)
 	held := map[string]backends.Lease{}
 	for _, run := range []string{"one", "other"} {
 		env, _ := b.Env(5 * time.Second)

@@ -39,7 +39,7 @@ func (m mutex) lock(ctx context.Context, req backends.Request,
 	}
 	mu := concurrency.NewMutex(s, prefix(m.c.env.Run, req.Lock))
 	err = take(mu, ctx)
-	sent := m.c.lastSent()
+	sent := m.c.sent.Load()
 	if err != nil {
 		revoked := m.done(s)
 		if errors.Is(err, concurrency.ErrLocked) || (ctx.Err() != nil && revoked) {
@@ -77,7 +77,7 @@ func (s *sessions) token(ctx context.Context, one *concurrency.Session, key stri
 
 // removed is what the last delete came to.
 func (c *client) removed() error {
-	if c.deleted() == 0 {
+	if c.gone.Load() == 0 {
 		return fmt.Errorf("%w: the client could not delete the lock's key, because the key no longer existed", backends.ErrNotHeld)
 	}
 	return nil

@@ -24,7 +24,7 @@ func (l rpc) Acquire(ctx context.Context, req backends.Request) (backends.Lease,
 	req.Reach(ctx, history.AtWaiting)
 	service := v3lockpb.NewLockClient(s.Client().ActiveConnection())
 	r, err := service.Lock(ctx, &v3lockpb.LockRequest{Name: []byte(prefix(l.c.env.Run, req.Lock)), Lease: int64(s.Lease())})
-	sent := l.c.lastSent()
+	sent := l.c.sent.Load()
 	if err == nil {
 		var token int64
 		if token, err = l.token(ctx, s, string(r.Key)); err == nil {

@@ -21,7 +21,7 @@ func TestSingle(t *testing.T) {
 		_, err := asked(addr, func(c *clientv3.Client) (any, error) { return c.Put(ctx, "kept", "yes") })
 		return err
 	}, func(addr string) (bool, error) {
-		found, err := admin{func() string { return addr }}.Has(b.Ctx, []string{"kept"})
+		found, err := newAdmin(func() string { return addr }).(admin).Has(b.Ctx, []string{"kept"})
 		return len(found) == 1, err
 	})
 }

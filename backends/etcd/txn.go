@@ -51,7 +51,7 @@ func (t txn) try(ctx context.Context, req backends.Request) (backends.Lease, int
 	defer cancel()
 	r, err := s.Client().Txn(limited).If(clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
 		Then(clientv3.OpPut(key, req.Owner, clientv3.WithLease(s.Lease()))).Commit()
-	sent := t.c.lastSent()
+	sent := t.c.sent.Load()
 	if err != nil || !r.Succeeded {
 		t.done(s)
 		if err != nil {

@@ -43,7 +43,7 @@ func (l *library) Acquire(ctx context.Context, req backends.Request) (backends.L
 	if err != nil {
 		return nil, known(err)
 	}
-	mark, sent := l.mark(), l.lastAsked()
+	mark, sent := l.mark(), l.request.Load()
 	token, found := l.token(ctx, conn, path, req.Owner)
 	if !found {
 		return nil, errGone

@@ -14,7 +14,7 @@ import (
 // refused or unknown, nothing guarded by the lock's znode is written any more, and the next client gets the lock.
 func TestLocks(t *testing.T) {
 	b := ensembletest.Start(t, ensembletest.Named(t, Topologies(), Single))
-	a := admin{b.Cluster.Servers()[0].Addr}
+	a := newAdmin(b.Cluster.Servers()[0].Addr).(admin)
 	for _, spec := range Specs() {
 		t.Run(spec.Name, func(t *testing.T) {
 			b := &ensembletest.Bench{T: t, Ctx: b.Ctx, Net: b.Net, Cluster: b.Cluster}

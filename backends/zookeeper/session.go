@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -36,8 +37,9 @@ type session struct {
 	timeout  time.Duration
 	deadline int64
 	last     int64 // sent of the last renewal that is on record
-	request  int64 // when the last request left that was no ping
 	holds    []*hold
+
+	request atomic.Int64 // when the last request left that was no ping
 }
 
 // hold is a grant whose client is told when it is lost.
@@ -123,7 +125,7 @@ func (s *session) renewing(connect, busy bool, xid int32, sent int64) (func(back
 		s.asked = sent
 	}
 	if xid > 0 {
-		s.request = sent
+		s.request.Store(sent)
 	}
 	if lease != "" && due {
 		s.last = sent
@@ -159,13 +161,6 @@ func (s *session) kept(sent int64) backends.Renewal {
 	}
 	s.deadline = max(s.deadline, sent+ttl.Nanoseconds())
 	return backends.Renewal{Sent: sent, TTL: ttl, Deadline: sent + ttl.Nanoseconds()}
-}
-
-// lastAsked is when the last request left that was no ping.
-func (s *session) lastAsked() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.request
 }
 
 // mark is the state of the connection at a moment.

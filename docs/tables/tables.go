@@ -331,32 +331,29 @@ func cell(c *harness.Catalogue, backend, fault string) string {
 	return cmp.Or(signs[w], "unknown")
 }
 
-const figuresBegin, figuresEnd = "<!-- figures: made by `make docs` -->\n", "<!-- end of figures -->\n"
+// between replaces what stands in a page between the comment that names it and the next one that ends it.
+func between(file, text, what string, p *page) string {
+	begin, end := "<!-- "+what+": made by `make docs` -->\n", "<!-- end of "+what+" -->\n"
+	before, rest, found := strings.Cut(text, begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		return file + " lacks the comments between which `make docs` writes the " + what
+	}
+	return before + begin + p.String() + end + after
+}
 
 // Suite is docs/suite.md with the figures that there are.
 func Suite(text string) string {
-	before, rest, found := strings.Cut(text, figuresBegin)
-	_, after, ended := strings.Cut(rest, figuresEnd)
-	if !found || !ended {
-		return "docs/suite.md lacks the comments between which `make docs` writes the figures"
-	}
-	var p strings.Builder
+	var p page
 	for _, f := range tally.Figures() {
 		unit := map[tally.Unit]string{tally.Time: "time"}[f.Unit] + strings.TrimPrefix(string(f.Unit), "ns")
-		fmt.Fprintf(&p, "- `%s` (%s): %s\n", f.Name, unit, f.Doc)
+		p.line("- `%s` (%s): %s", f.Name, unit, f.Doc)
 	}
-	return before + figuresBegin + p.String() + figuresEnd + after
+	return between("docs/suite.md", text, "figures", &p)
 }
-
-const fieldsBegin, fieldsEnd = "<!-- fields: made by `make docs` -->\n", "<!-- end of fields -->\n"
 
 // History is docs/history.md with the fields that an event has, by their tags.
 func History(text string) string {
-	before, rest, found := strings.Cut(text, fieldsBegin)
-	_, after, ended := strings.Cut(rest, fieldsEnd)
-	if !found || !ended {
-		return "docs/history.md lacks the comments between which `make docs` writes the table of fields"
-	}
 	var p page
 	p.header("field", "type", "meaning")
 	event := reflect.TypeFor[history.Event]()
@@ -364,5 +361,5 @@ func History(text string) string {
 		tag := event.Field(i).Tag
 		p.row("`"+tag.Get("json")+"`", tag.Get("is"), strings.ReplaceAll(tag.Get("doc"), "~", "`"))
 	}
-	return before + fieldsBegin + p.String() + fieldsEnd + after
+	return between("docs/history.md", text, "fields", &p)
 }
