@@ -113,15 +113,7 @@ func (s Spec) Valid() error {
 		return fmt.Errorf("the field `Model.Kind` has the unknown value %q: choose a constant of package history, such as "+
 			"history.ModelExclusive", s.Model.Kind)
 	}
-	for i, p := range s.Points {
-		taken := slices.Contains(history.PointNames(s.Points[:i]), p.Name) ||
-			slices.Contains(history.PointNames(history.SectionPoints()), p.Name) || history.IsMessagePoint(p.Name)
-		if p.Name == "" || p.Doc == "" || taken {
-			return fmt.Errorf("point %q: the field `Name` or `Doc` is empty, or another point has this name already (perhaps a point of "+
-				"every section)", p.Name)
-		}
-	}
-	return s.validParams()
+	return cmp.Or(history.CheckPoints(s.Points), s.validParams())
 }
 
 // validParams reads the defaults as if they had been given.
