@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ const minJump = 20 * time.Millisecond
 
 // canClockJump says why clocks cannot jump here.
 func canClockJump(s nemesis.Setting) error {
-	return needs(s, s.NoClock == "", "%s", s.NoClock)
+	return cmp.Or(needsServer(s), lack(s.NoClock == "", "%s", s.NoClock))
 }
 
 func checkJump(own catalog.Values, in nemesis.Input) error {

@@ -29,15 +29,11 @@ func evict() nemesis.Spec {
 
 // canEvict says whether there is a store that evicts.
 func canEvict(s nemesis.Setting) error {
-	switch {
-	case needsStore(s) != nil:
-		return needsStore(s)
-	case s.Stores && len(s.Policies) == 0:
-		return fmt.Errorf("this fault needs servers that evict keys, but the servers of topology %s never evict keys", s.Topology)
-	case s.Stores && !s.RealOnly:
-		return errors.New("the embedded server never evicts keys: this fault needs a real server (--provider process or container)")
-	}
-	return needsKeys(s)
+	return cmp.Or(needsStore(s),
+		lack(len(s.Policies) > 0,
+			"this fault needs servers that evict keys, but the servers of topology %s never evict keys", s.Topology),
+		lack(s.RealOnly, "the embedded server never evicts keys: this fault needs a real server (--provider process or container)"),
+		needsKeys(s))
 }
 
 func checkPolicy(own catalog.Values, in nemesis.Input) error {

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,14 +36,10 @@ func killTakes(ttl time.Duration) time.Duration { return failoverTakes(ttl) + tt
 
 // canFailoverKill says whether somebody replaces masters that do not wait for their replicas.
 func canFailoverKill(s nemesis.Setting) error {
-	if err := needsFleet(s); err != nil {
-		return err
-	}
-	if !s.Follows || !s.Keys {
-		return fmt.Errorf("this fault needs a leader that grants a lock before its followers know of the lock, and a lock whose keys "+
-			"lockstorm knows: backend %s on topology %s lacks at least one of these two. Use leader-kill", s.Backend, s.Topology)
-	}
-	return nil
+	return cmp.Or(needsFleet(s), lack(s.Follows && s.Keys,
+		"this fault needs a leader that grants a lock before its followers know of "+
+			"the lock, and a lock whose keys lockstorm knows: backend %s on topology %s lacks at least one of these two. Use leader-kill",
+		s.Backend, s.Topology))
 }
 
 // injectFailoverKill makes the loss of a lock in a fail-over certain:

@@ -4,6 +4,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,30 +51,29 @@ func (f fault) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (n
 
 // needsServer says that there is none.
 func needsServer(s nemesis.Setting) error {
-	if s.Nodes == 0 {
-		return fmt.Errorf("topology %s of backend %s has no servers, but this fault acts on servers", s.Topology, s.Backend)
-	}
-	return nil
+	return lack(s.Nodes > 0, "topology %s of backend %s has no servers, but this fault acts on servers", s.Topology, s.Backend)
 }
 
-// needs says what a fault of servers lacks: a server, or what there is a text about.
-func needs(s nemesis.Setting, has bool, lack string, args ...any) error {
-	if err := needsServer(s); err != nil || has {
-		return err
+// lack says what a fault needs, where that is not there.
+func lack(has bool, text string, args ...any) error {
+	if has {
+		return nil
 	}
-	return fmt.Errorf(lack, args...)
+	return fmt.Errorf(text, args...)
 }
 
 // needsStore says what faults of the store lack.
 func needsStore(s nemesis.Setting) error {
-	return needs(s, s.Stores, "this fault needs servers on which lockstorm can delete data: on the servers of topology %s this is "+
-		"impossible", s.Topology)
+	return cmp.Or(needsServer(s), lack(s.Stores,
+		"this fault needs servers on which lockstorm can delete data: on the servers of topology %s this is "+
+			"impossible", s.Topology))
 }
 
 // needsKeys says what faults that strike the keys of locks lack.
 func needsKeys(s nemesis.Setting) error {
-	return needs(s, s.Keys, "this fault must know the keys under which the servers keep a lock: lockstorm does not know the "+
-		"keys of backend %s on topology %s", s.Backend, s.Topology)
+	return cmp.Or(needsServer(s), lack(s.Keys,
+		"this fault must know the keys under which the servers keep a lock: lockstorm does not know the "+
+			"keys of backend %s on topology %s", s.Backend, s.Topology))
 }
 
 // onEach does something to every node that has a capability, and joins what they say.

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/lockstorm/lockstorm/cluster"
@@ -22,9 +23,10 @@ func killConnection() nemesis.Spec {
 
 // canKillConnection says whether there are connections that can be ended.
 func canKillConnection(s nemesis.Setting) error {
-	return needs(s, s.Connections, "this fault ends the connection of a holder, so it needs a lock whose grants end with the "+
-		"connection, and servers that can end a connection: backend %s on topology %s lacks at least one of these two", s.Backend,
-		s.Topology)
+	return cmp.Or(needsServer(s), lack(s.Connections,
+		"this fault ends the connection of a holder, so it needs a lock whose grants end with the "+
+			"connection, and servers that can end a connection: backend %s on topology %s lacks at least one of these two", s.Backend,
+		s.Topology))
 }
 
 // injectKillConnection ends the connection on which the client at the point was granted the lock.

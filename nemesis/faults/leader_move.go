@@ -1,8 +1,8 @@
 package faults
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -20,14 +20,9 @@ func leaderMove() nemesis.Spec {
 
 // canLeaderMove says whether somebody replaces leaders when told to.
 func canLeaderMove(s nemesis.Setting) error {
-	if err := needsFleet(s); err != nil {
-		return err
-	}
-	if s.Elects > 0 && !s.Moves {
-		return fmt.Errorf("the leader of topology %s cannot hand over leadership: this kind of server has no command for a change of "+
-			"the leader", s.Topology)
-	}
-	return nil
+	return cmp.Or(needsFleet(s), lack(s.Elects == 0 || s.Moves,
+		"the leader of topology %s cannot hand over leadership: this kind of "+
+			"server has no command for a change of the leader", s.Topology))
 }
 
 // injectLeaderMove has a living leader replaced.

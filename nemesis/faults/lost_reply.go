@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,8 +32,9 @@ func strikeReply(k int, _ []string) string {
 
 // canLostReply says whether there is a server, and whether its refusals are known.
 func canLostReply(s nemesis.Setting) error {
-	return needs(s, s.Answers, "this fault drops the next answer that is not a refusal, but for topology %s lockstorm does not "+
-		"know which answers are refusals", s.Topology)
+	return cmp.Or(needsServer(s), lack(s.Answers,
+		"this fault drops the next answer that is not a refusal, but for topology %s lockstorm does not "+
+			"know which answers are refusals", s.Topology))
 }
 
 // injectLostReply lets a server do what it is asked for and drops its answer:

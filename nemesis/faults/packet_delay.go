@@ -26,12 +26,10 @@ func packetDelay() nemesis.Spec {
 
 // canPacketDelay says whether clients send anything to the resource.
 func canPacketDelay(s nemesis.Setting) error {
-	if !s.Resource {
-		return errors.New("this fault delays requests to lockstorm's own registers (the protected data), but the clients of this run " +
-			"do not use these registers. Possible reasons: the workload uses no data, the data is in another store (--register), or the " +
+	return lack(s.Resource,
+		"this fault delays requests to lockstorm's own registers (the protected data), but the clients of this run "+
+			"do not use these registers. Possible reasons: the workload uses no data, the data is in another store (--register), or the "+
 			"lock writes the data itself")
-	}
-	return nil
 }
 
 // injectPacketDelay holds what clients send to the resource, and delivers it at the heal:

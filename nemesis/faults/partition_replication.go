@@ -25,14 +25,10 @@ func partitionReplication() nemesis.Spec {
 
 // canPartitionReplication says whether somebody replicates.
 func canPartitionReplication(s nemesis.Setting) error {
-	switch {
-	case !s.Peers:
-		return fmt.Errorf("the servers of topology %s do not replicate: this fault needs a topology with replicas", s.Topology)
-	case !s.Follows:
-		return fmt.Errorf("on topology %s a leader steps down when it loses its followers, so this fault cannot work: use "+
-			"leader-isolate", s.Topology)
-	}
-	return nil
+	return cmp.Or(
+		lack(s.Peers, "the servers of topology %s do not replicate: this fault needs a topology with replicas", s.Topology),
+		lack(s.Follows, "on topology %s a leader steps down when it loses its followers, so this fault cannot work: use leader-isolate",
+			s.Topology))
 }
 
 // injectPartitionReplication breaks the links from the replicas to the master, and nothing

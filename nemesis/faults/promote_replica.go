@@ -32,10 +32,7 @@ func promoteTakes(ttl time.Duration) time.Duration { return 4*time.Second + ttl*
 
 // canPromoteReplica says whether we can promote.
 func canPromoteReplica(s nemesis.Setting) error {
-	if !s.Promotes {
-		return fmt.Errorf("topology %s has no replica that lockstorm could promote", s.Topology)
-	}
-	return nil
+	return lack(s.Promotes, "topology %s has no replica that lockstorm could promote", s.Topology)
 }
 
 // injectPromoteReplica is what an operator does where nobody decides by himself who leads. Clients find

@@ -44,11 +44,8 @@ func quorumLoss() nemesis.Spec {
 
 // canQuorumLoss says whether there is a quorum to lose.
 func canQuorumLoss(s nemesis.Setting) error {
-	if s.Elects < 3 {
-		return fmt.Errorf("this fault needs at least three servers that elect a leader: topology %s has %d such servers", s.Topology,
-			s.Elects)
-	}
-	return nil
+	return lack(s.Elects >= 3, "this fault needs at least three servers that elect a leader: topology %s has %d such servers",
+		s.Topology, s.Elects)
 }
 
 // injectQuorumLoss leaves no majority that could lead:

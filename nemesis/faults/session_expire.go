@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,10 +25,11 @@ func sessionExpire() nemesis.Spec {
 
 // canSessionExpire says whether there are sessions that can be ended.
 func canSessionExpire(s nemesis.Setting) error {
-	return needs(s, s.Sessions, "this fault ends the session of a holder, so it needs a lock whose grants end with the session, "+
-		"and servers that can end a session: backend %s on topology %s lacks at least one of these two (an adapter names its sessions "+
-		"by the notice \"opened\" and the model \"session\", see docs/adapters.md; without names, servers that know their connections "+
-		"are asked)", s.Backend, s.Topology)
+	return cmp.Or(needsServer(s), lack(s.Sessions,
+		"this fault ends the session of a holder, so it needs a lock whose grants end with the session, "+
+			"and servers that can end a session: backend %s on topology %s lacks at least one of these two (an adapter names its "+
+			"sessions by the notice \"opened\" and the model \"session\", see docs/adapters.md; without names, servers that know their "+
+			"connections are asked)", s.Backend, s.Topology))
 }
 
 // injectSessionExpire ends the session under which the client at the point was granted the lock, long
