@@ -17,6 +17,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster"
@@ -112,15 +113,7 @@ func (s Spec) Valid() error {
 		return fmt.Errorf("the field `Model.Kind` has the unknown value %q: choose a constant of package history, such as "+
 			"history.ModelExclusive", s.Model.Kind)
 	}
-	for i, p := range s.Points {
-		taken := slices.Contains(history.PointNames(s.Points[:i]), p.Name) ||
-			slices.Contains(history.PointNames(history.SectionPoints()), p.Name) || history.IsMessagePoint(p.Name)
-		if p.Name == "" || p.Doc == "" || taken {
-			return fmt.Errorf("point %q: the field `Name` or `Doc` is empty, or another point has this name already (perhaps a point of "+
-				"every section)", p.Name)
-		}
-	}
-	return s.validParams()
+	return cmp.Or(history.CheckPoints(s.Points), s.validParams())
 }
 
 // validParams reads the defaults as if they had been given.
@@ -190,6 +183,11 @@ func (r Request) Reach(ctx context.Context, point string) {
 	}
 }
 
+// Waiting is called whenever an attempt waits: the first time, its client reaches [history.AtWaiting].
+func (r Request) Waiting(ctx context.Context) func() {
+	return sync.OnceFunc(func() { r.Reach(ctx, history.AtWaiting) })
+}
+
 // LeaseName is the name of a lease of the grant's own: unique per attempt.
 func (r Request) LeaseName() string { return cmp.Or(r.Lease, r.Owner) }
 
@@ -249,6 +247,18 @@ type Lease interface {
 	// no deadline: the backend's own time-out (Env.Timeout) is what a user would have.
 	Release(ctx context.Context) error
 }
+
+// Granted is a lease that a function gives back.
+type Granted struct {
+	Of   Info
+	Give func(ctx context.Context) error
+}
+
+// Info is what was granted.
+func (g *Granted) Info() Info { return g.Of }
+
+// Release gives the lock back.
+func (g *Granted) Release(ctx context.Context) error { return g.Give(ctx) }
 
 // Renewer is a Lease that renews itself. StopRenewing returns once no renewal is under
 // way; it is called before the release is invoked.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"github.com/lockstorm/lockstorm/history"
 )
 
 // Poll is the waiting acquire of locks that can only be tried: it tries, and waits a
@@ -13,15 +11,14 @@ import (
 // left are tried again; the first try of unknown outcome ends it, because its lock may
 // be ours.
 func Poll(ctx context.Context, env Env, req Request, try func(context.Context, Request) (Lease, error)) (Lease, error) {
-	waiting := false
+	waits := req.Waiting(ctx)
 	for {
 		lease, err := try(context.WithoutCancel(ctx), req)
 		if err == nil || (!errors.Is(err, ErrBusy) && !errors.Is(err, ErrNotSent)) {
 			return lease, err
 		}
-		if !waiting && errors.Is(err, ErrBusy) {
-			waiting = true
-			req.Reach(ctx, history.AtWaiting)
+		if errors.Is(err, ErrBusy) {
+			waits()
 		}
 		select {
 		case <-ctx.Done():

@@ -2,13 +2,13 @@ package backends
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
 
-// extending asks for a lease to be extended. held is false where the store says that it is
-// not the caller's any more; an error says that nothing is known.
-type extending func(ctx context.Context) (r Renewal, held bool, err error)
+// extending asks for a lease to be extended, as [Extender] does.
+type extending func(ctx context.Context) (Renewal, error)
 
 // Watchdog is a lease that is extended in the background.
 type Watchdog struct {
@@ -28,8 +28,6 @@ func Watch(ctx context.Context, l Lease, now func() int64, req Request, extend e
 	go w.run(context.WithoutCancel(ctx))
 	return w
 }
-
-var _ Renewer = (*Watchdog)(nil)
 
 // StopRenewing ends the renewals and waits for the one under way.
 func (w *Watchdog) StopRenewing() {
@@ -58,29 +56,23 @@ func (w *Watchdog) run(ctx context.Context) {
 			w.req.Hooks.Lost(lease, "the lease's deadline passed before a renewal succeeded")
 			return
 		}
-		r, held, err := w.renew(ctx, lease)
-		switch {
-		case err != nil: // unknown: try again until the deadline
-		case !held:
+		switch r, err := w.renew(ctx, lease); {
+		case errors.Is(err, ErrNotHeld):
 			w.req.Hooks.Lost(lease, "the server reports that the client no longer holds the lock")
 			return
-		default:
+		case err == nil:
 			deadline = r.Deadline
-		}
+		} // else unknown: try again until the deadline
 	}
 }
 
 // renew records and carries out one renewal.
-func (w *Watchdog) renew(ctx context.Context, lease string) (Renewal, bool, error) {
+func (w *Watchdog) renew(ctx context.Context, lease string) (Renewal, error) {
 	done, err := w.req.Hooks.Renewing(lease)
 	if err != nil {
-		return Renewal{}, true, err
+		return Renewal{}, err
 	}
-	r, held, err := w.extend(ctx)
-	if err == nil && !held {
-		done(r, ErrNotHeld)
-		return r, false, nil
-	}
+	r, err := w.extend(ctx)
 	done(r, err)
-	return r, true, err
+	return r, err
 }

@@ -6,7 +6,70 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/lockstorm/lockstorm/history"
 )
+
+// RoleLooking is the role of a server of an ensemble that knows no leader, and serves nobody.
+const RoleLooking = "looking"
+
+// Standing is what a server of an ensemble says of itself: whether it leads, whether it knows who does, and in which term.
+type Standing struct {
+	Leads, Led bool
+	Term       int64
+}
+
+// Voter is a [Roler] and an [Elector] by what a server says of itself.
+type Voter func(ctx context.Context) (Standing, error)
+
+// Role is what the server says of itself. One server alone leads.
+func (v Voter) Role(ctx context.Context) (string, error) {
+	s, err := v(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case s.Leads:
+		return history.RoleLeader, nil
+	case !s.Led:
+		return RoleLooking, nil
+	}
+	return history.RoleFollower, nil
+}
+
+// Leads reports whether it says that it leads, and in which term.
+func (v Voter) Leads(ctx context.Context) (bool, int64, error) {
+	s, err := v(ctx)
+	return s.Leads, s.Term, err
+}
+
+// Together waits until all servers of an ensemble know a leader, one of them leads, and each serves.
+func Together(ask func(ctx context.Context, addr string) (Standing, error),
+	serves func(ctx context.Context, addr string, pid int) error,
+) func(ctx context.Context, addrs map[string]string) error {
+	return func(ctx context.Context, addrs map[string]string) error {
+		leaders := 0
+		for name, addr := range addrs {
+			s, err := ask(ctx, addr)
+			switch {
+			case err != nil:
+				return fmt.Errorf("%s: %w", name, err)
+			case !s.Led:
+				return fmt.Errorf("%s does not know a leader yet", name)
+			case s.Leads:
+				leaders++
+			}
+		}
+		if leaders != 1 {
+			return fmt.Errorf("number of servers that report themselves as leader: %d (expected: 1)", leaders)
+		}
+		for name, addr := range addrs {
+			if err := serves(ctx, addr, 0); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		return nil
+	}
+}
 
 // elected is a fleet whose servers choose their leader themselves.
 type elected struct{ servers []*Server }

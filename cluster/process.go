@@ -248,8 +248,6 @@ type child struct {
 	stop  syscall.Signal
 }
 
-var _ Instance = child{}
-
 // Place is where it listens.
 func (c child) Place() Place { return c.place }
 

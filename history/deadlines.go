@@ -41,29 +41,27 @@ func (g *Grant) Lapses() Opt {
 	if g.InSession() {
 		return g.Under.lapses(g.Client, g.From())
 	}
+	return g.inForce(func(d Opt, renewed int64) bool { return d.Set && renewed >= d.V })
+}
+
+// inForce is the deadline in force after the renewals before the first one at whose moment it is over. Renewals may overtake each
+// other and never shorten it. One without a deadline leaves it unknown until the next one that has one.
+func (g *Grant) inForce(over func(d Opt, renewed int64) bool) Opt {
 	d := g.Acquire.Return.Deadline
 	if !d.Set {
 		return d
 	}
 	highest := d.V
 	for _, rn := range byAnswer(g.Renews) {
-		if d.Set && rn.Return.Time >= d.V {
+		if over(d, rn.Return.Time) {
 			break
 		}
-		d, highest = next(rn.Return.Deadline, highest)
+		if d = rn.Return.Deadline; d.Set {
+			highest = max(highest, d.V)
+			d.V = highest
+		}
 	}
 	return d
-}
-
-// next is the deadline in force after a renewal, and the highest so far: renewals may overtake
-// each other and never shorten it. One without a deadline leaves it unknown until the next one
-// that has one.
-func next(told Opt, highest int64) (Opt, int64) {
-	if !told.Set {
-		return told, highest
-	}
-	told.V = max(told.V, highest)
-	return told, told.V
 }
 
 // byAnswer are the renewals that succeeded, in the order in which the client learned of it.
@@ -96,18 +94,7 @@ func (g *Grant) DeadlineAt(t int64) Opt {
 	if g.InSession() {
 		return g.Under.deadlineAt(g.Client, t)
 	}
-	d := g.Acquire.Return.Deadline
-	if !d.Set {
-		return Opt{}
-	}
-	highest := d.V
-	for _, rn := range byAnswer(g.Renews) {
-		if rn.Return.Time > t {
-			break
-		}
-		d, highest = next(rn.Return.Deadline, highest)
-	}
-	return d
+	return g.inForce(func(_ Opt, renewed int64) bool { return renewed > t })
 }
 
 // RunsOut is the moment from which the store may let the grant expire: sent + ttl of the

@@ -9,13 +9,19 @@ import (
 )
 
 // UnmarshalJSON reads one line of the record. A line that lacks time, process, type
-// or f is an error: it is not an event.
+// or f is an error: it is not an event. Unknown fields are ignored, so that a newer
+// writer can be read by an older reader.
 func (e *Event) UnmarshalJSON(line []byte) error {
-	var w wire
+	type plain Event      // without this method
+	const nobody = "\xff" // no text of JSON
+	w := struct {
+		plain
+		Time *int64 `json:"time"`
+	}{plain: plain{Index: -1, Seq: -1, Process: Process{Name: nobody}}}
 	if err := json.Unmarshal(line, &w); err != nil {
 		return fmt.Errorf("the line is not valid JSON: %w", err)
 	}
-	if w.Time == nil || len(w.Process) == 0 || w.F == "" {
+	if w.Time == nil || w.Process.Name == nobody || w.F == "" {
 		return errors.New("a field is missing: an event needs the fields time, process, type and f (the operation)")
 	}
 	switch w.Type {
@@ -23,50 +29,45 @@ func (e *Event) UnmarshalJSON(line []byte) error {
 	default:
 		return fmt.Errorf("type %q is unknown: it must be invoke, ok, fail or info", w.Type)
 	}
-	*e = w.event()
-	if err := e.Process.decode(w.Process); err != nil {
-		return err
-	}
-	return e.Value.decode(w.F, w.Value)
-}
-
-func (p *Process) decode(raw json.RawMessage) error {
-	if raw[0] != '"' {
-		n, err := strconv.ParseInt(string(raw), 10, 64)
-		if err != nil {
-			return fmt.Errorf("process %s is neither a number nor a name", raw)
-		}
-		p.N = n
+	*e = Event(w.plain)
+	e.Time = *w.Time
+	raw := e.Value.JSON
+	if len(raw) == 0 || e.F != FRead && e.F != FWrite {
 		return nil
 	}
-	if err := json.Unmarshal(raw, &p.Name); err != nil || p.Name == "" {
+	e.Value = Value{}
+	var u struct{ Base, New Opt }
+	if err := json.Unmarshal(raw, &u); err != nil {
+		return fmt.Errorf("the value of a %s must have the form {base, new}: %w", e.F, err)
+	}
+	e.Value.Base, e.Value.New = u.Base, u.New
+	return nil
+}
+
+// UnmarshalJSON reads the number or the name.
+func (p *Process) UnmarshalJSON(raw []byte) (err error) {
+	*p = Process{}
+	if raw[0] != '"' {
+		p.N, err = strconv.ParseInt(string(raw), 10, 64)
+	} else {
+		err = json.Unmarshal(raw, &p.Name)
+	}
+	if err != nil || raw[0] == '"' && p.Name == "" {
 		return fmt.Errorf("process %s is neither a number nor a name", raw)
 	}
 	return nil
 }
 
-func (v *Value) decode(f string, raw json.RawMessage) error {
-	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
-		return nil
-	}
-	if f != FRead && f != FWrite {
+// UnmarshalJSON keeps what it is given: only the event knows what it means.
+func (v *Value) UnmarshalJSON(raw []byte) error {
+	if v.JSON = nil; !bytes.Equal(raw, []byte("null")) {
 		v.JSON = bytes.Clone(raw)
-		return nil
 	}
-	var u struct {
-		Base *int64 `json:"base"`
-		New  *int64 `json:"new"`
-	}
-	if err := json.Unmarshal(raw, &u); err != nil {
-		return fmt.Errorf("the value of a %s must have the form {base, new}: %w", f, err)
-	}
-	v.Base, v.New = opt(u.Base), opt(u.New)
 	return nil
 }
 
-func opt(p *int64) Opt {
-	if p == nil {
-		return Opt{}
-	}
-	return Some(*p)
+// UnmarshalJSON reads an integer, or null for none.
+func (o *Opt) UnmarshalJSON(raw []byte) error {
+	o.Set = !bytes.Equal(raw, []byte("null"))
+	return json.Unmarshal(raw, &o.V)
 }

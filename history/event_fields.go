@@ -2,8 +2,6 @@
 
 package history
 
-import "encoding/json"
-
 // again is how many fields are mostly as in the event before.
 const againFields = 4
 
@@ -35,61 +33,6 @@ func (e *Event) appendFields(b []byte, withIndex bool) []byte {
 	b = appendString(b, `,"register":`, e.Register)
 	b = appendString(b, `,"node":`, e.Node)
 	return b
-}
-
-// wire is the JSON form of an event. Unknown fields are ignored, so that a newer
-// writer can be read by an older reader.
-type wire struct {
-	Index    *int64          `json:"index"`
-	Time     *int64          `json:"time"`
-	Process  json.RawMessage `json:"process"`
-	Type     Type            `json:"type"`
-	F        string          `json:"f"`
-	Value    json.RawMessage `json:"value"`
-	Error    string          `json:"error"`
-	Message  string          `json:"message"`
-	Party    string          `json:"party"`
-	Seq      *int64          `json:"seq"`
-	Client   string          `json:"client"`
-	Lock     string          `json:"lock"`
-	Mode     string          `json:"mode"`
-	Grant    string          `json:"grant"`
-	Owner    string          `json:"owner"`
-	Lease    string          `json:"lease"`
-	Sent     *int64          `json:"sent"`
-	TTL      *int64          `json:"ttl"`
-	Deadline *int64          `json:"deadline"`
-	Token    *int64          `json:"token"`
-	Nodes    []string        `json:"nodes"`
-	Register string          `json:"register"`
-	Node     string          `json:"node"`
-}
-
-// event is all but process and value, which depend on other fields.
-func (w *wire) event() Event {
-	return Event{
-		Index:    opt(w.Index).Or(-1),
-		Time:     *w.Time,
-		Type:     w.Type,
-		F:        w.F,
-		Error:    w.Error,
-		Message:  w.Message,
-		Party:    w.Party,
-		Seq:      opt(w.Seq).Or(-1),
-		Client:   w.Client,
-		Lock:     w.Lock,
-		Mode:     w.Mode,
-		Grant:    w.Grant,
-		Owner:    w.Owner,
-		Lease:    w.Lease,
-		Sent:     opt(w.Sent),
-		TTL:      opt(w.TTL),
-		Deadline: opt(w.Deadline),
-		Token:    opt(w.Token),
-		Nodes:    w.Nodes,
-		Register: w.Register,
-		Node:     w.Node,
-	}
 }
 
 // field decodes the value of a key.
@@ -145,32 +88,4 @@ func (p *parser) field(key []byte, e *Event) bool {
 		return p.once(22) && p.keep(&e.Node)
 	}
 	return false
-}
-
-// textFields are where the fields of an event are, by their names in fixtures.
-func (e *Event) textFields() (texts map[string]*string, times, numbers map[string]*Opt, lists map[string]*[]string) {
-	texts = map[string]*string{
-		"error":    &e.Error,
-		"message":  &e.Message,
-		"client":   &e.Client,
-		"lock":     &e.Lock,
-		"mode":     &e.Mode,
-		"grant":    &e.Grant,
-		"owner":    &e.Owner,
-		"lease":    &e.Lease,
-		"register": &e.Register,
-		"node":     &e.Node,
-	}
-	times = map[string]*Opt{
-		"sent":     &e.Sent,
-		"ttl":      &e.TTL,
-		"deadline": &e.Deadline,
-	}
-	numbers = map[string]*Opt{
-		"token": &e.Token,
-	}
-	lists = map[string]*[]string{
-		"nodes": &e.Nodes,
-	}
-	return texts, times, numbers, lists
 }

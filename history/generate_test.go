@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-var generate = flag.Bool("generate", false, "write event_fields.go from the tags of Event")
+var rewrite = flag.Bool("rewrite", false, "write event_fields.go from the tags of Event")
 
 const generated = "event_fields.go"
 
@@ -24,7 +24,7 @@ func TestGeneratedIsNotStale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *generate {
+	if *rewrite {
 		if err := os.WriteFile(generated, want, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestGeneratedIsNotStale(t *testing.T) {
 
 // eventFields is the text of event_fields.go.
 func eventFields() string {
-	var enc, wire, back, parse, texts, times, numbers, lists strings.Builder
+	var enc, parse strings.Builder
 	bits := map[string]int{}
 	for i, key := range required {
 		bits[key] = i
@@ -49,12 +49,12 @@ func eventFields() string {
 	again := 0
 	for i := range reflect.TypeFor[Event]().NumField() {
 		f := reflect.TypeFor[Event]().Field(i)
-		key, name := f.Tag.Get("rec"), f.Name
+		key, name := f.Tag.Get("json"), f.Name
 		if _, known := bits[key]; !known {
 			bits[key] = 4 + len(bits) - len(required)
 		}
 		quoted := "`,\"" + key + "\":`"
-		field, read := "", "p.number(&e."+name+")"
+		read := "p.number(&e." + name + ")"
 		switch f.Type.String() {
 		case "int64":
 			switch key {
@@ -65,34 +65,24 @@ func eventFields() string {
 			default:
 				fmt.Fprintf(&enc, "b = appendInt(b, %s, e.%s)\n", quoted, name)
 			}
-			field = "*int64"
-			value := "opt(w." + name + ").Or(-1)"
-			if key == "time" {
-				value = "*w.Time"
-			}
-			fmt.Fprintf(&back, "%s: %s,\n", name, value)
 		case "history.Process":
 			fmt.Fprintf(&enc, "b = e.%s.appendJSON(append(b, %s...))\n", name, quoted)
-			field, read = "json.RawMessage", "p.process(&e."+name+")"
+			read = "p.process(&e." + name + ")"
 		case "history.Value":
 			fmt.Fprintf(&enc, "b = e.%s.appendJSON(b)\n", name)
-			field, read = "json.RawMessage", "p.seen&bitF != 0 && p.value(e)"
+			read = "p.seen&bitF != 0 && p.value(e)"
 		case "history.Type":
 			fmt.Fprintf(&enc, "b = appendString(b, %s, string(e.%s))\n", quoted, name)
-			fmt.Fprintf(&back, "%[1]s: w.%[1]s,\n", name)
-			field, read = "Type", "p.kind(&e."+name+")"
+			read = "p.kind(&e." + name + ")"
 		case "history.Opt":
 			fmt.Fprintf(&enc, "b = appendOpt(b, %s, e.%s)\n", quoted, name)
-			fmt.Fprintf(&back, "%[1]s: opt(w.%[1]s),\n", name)
-			field, read = "*int64", "p.opt(&e."+name+")"
+			read = "p.opt(&e." + name + ")"
 		case "[]string":
 			fmt.Fprintf(&enc, "b = appendList(b, %s, e.%s)\n", quoted, name)
-			fmt.Fprintf(&back, "%[1]s: w.%[1]s,\n", name)
-			field, read = "[]string", "p.list(&e."+name+")"
+			read = "p.list(&e." + name + ")"
 		default:
 			fmt.Fprintf(&enc, "b = appendString(b, %s, e.%s)\n", quoted, name)
-			fmt.Fprintf(&back, "%[1]s: w.%[1]s,\n", name)
-			field, read = "string", "p.keep(&e."+name+")"
+			read = "p.keep(&e." + name + ")"
 			switch keep := f.Tag.Get("keep"); {
 			case key == "f":
 				read = "p.function(&e.F)"
@@ -103,25 +93,11 @@ func eventFields() string {
 				again++
 			}
 		}
-		fmt.Fprintf(&wire, "%s %s `json:%q`\n", name, field, key)
 		fmt.Fprintf(&parse, "case %q:\nreturn p.once(%d) && %s\n", key, bits[key], read)
-		entry := fmt.Sprintf("%q: &e.%s,\n", key, name)
-		switch f.Tag.Get("text") {
-		case "word":
-			texts.WriteString(entry)
-		case "time":
-			times.WriteString(entry)
-		case "number":
-			numbers.WriteString(entry)
-		case "list":
-			lists.WriteString(entry)
-		}
 	}
 	return fmt.Sprintf(`// Code generated from the tags of Event by make docs. DO NOT EDIT.
 
 package history
-
-import "encoding/json"
 
 // again is how many fields are mostly as in the event before.
 const againFields = %d
@@ -129,17 +105,6 @@ const againFields = %d
 // appendFields appends the fields of an event in JSON, without the braces.
 func (e *Event) appendFields(b []byte, withIndex bool) []byte {
 %sreturn b
-}
-
-// wire is the JSON form of an event. Unknown fields are ignored, so that a newer
-// writer can be read by an older reader.
-type wire struct {
-%s}
-
-// event is all but process and value, which depend on other fields.
-func (w *wire) event() Event {
-return Event{
-%s}
 }
 
 // field decodes the value of a key.
@@ -150,18 +115,5 @@ switch string(key) {
 %s}
 return false
 }
-
-// textFields are where the fields of an event are, by their names in fixtures.
-func (e *Event) textFields() (texts map[string]*string, times, numbers map[string]*Opt, lists map[string]*[]string) {
-texts = map[string]*string{
-%s}
-times = map[string]*Opt{
-%s}
-numbers = map[string]*Opt{
-%s}
-lists = map[string]*[]string{
-%s}
-return texts, times, numbers, lists
-}
-`, again, &enc, &wire, &back, &parse, &texts, &times, &numbers, &lists)
+`, again, &enc, &parse)
 }

@@ -276,10 +276,7 @@ func (l *Lease) lossesOf(g *Grant) []*Event {
 	if g.Acquire == nil {
 		return l.Losses
 	}
-	i := sort.Search(len(l.Losses), func(i int) bool { return l.Losses[i].Time >= g.Acquire.Start() })
-	over := g.released()
-	n := sort.Search(len(l.Losses), func(i int) bool { return l.Losses[i].Time > over })
-	hit := l.Losses[i:max(i, n)]
+	hit := during(g, l.Losses, func(e *Event) int64 { return e.Time })
 	others := func(e *Event) bool { return e.Grant != "" && e.Grant != g.ID }
 	if slices.ContainsFunc(hit, others) {
 		hit = slices.DeleteFunc(slices.Clone(hit), others)
@@ -292,8 +289,13 @@ func (l *Lease) renewsOf(g *Grant) []*Call {
 	if g.Acquire == nil {
 		return l.Renews
 	}
-	i := sort.Search(len(l.Renews), func(i int) bool { return l.Renews[i].Start() >= g.Acquire.Start() })
-	over := g.released()
-	n := sort.Search(len(l.Renews), func(i int) bool { return l.Renews[i].Start() > over })
-	return l.Renews[i:max(i, n)]
+	return during(g, l.Renews, (*Call).Start)
+}
+
+// during are those of all, in order of their times, between the beginning of a grant's acquire and its release.
+func during[T any](g *Grant, all []T, at func(T) int64) []T {
+	begin, end := g.Acquire.Start(), g.released()
+	i := sort.Search(len(all), func(i int) bool { return at(all[i]) >= begin })
+	n := sort.Search(len(all), func(i int) bool { return at(all[i]) > end })
+	return all[i:max(i, n)]
 }

@@ -1,5 +1,10 @@
 package history
 
+import (
+	"fmt"
+	"slices"
+)
+
 // Point is a place at which a client can be met, and what has happened, and what has not, when a client is there: one that every
 // section has, or one that a backend or a workload adds. A fault is tied to a point by its name; a client that reaches an armed
 // point stands there until it is let go.
@@ -64,4 +69,17 @@ func PointNames(all []Point) []string {
 		names[i] = p.Name
 	}
 	return names
+}
+
+// CheckPoints says what is wrong with points of a lock's or a workload's own.
+func CheckPoints(points []Point) error {
+	for i, p := range points {
+		taken := slices.Contains(PointNames(points[:i]), p.Name) || slices.Contains(PointNames(SectionPoints()), p.Name) ||
+			IsMessagePoint(p.Name)
+		if p.Name == "" || p.Doc == "" || taken {
+			return fmt.Errorf("point %q: the field `Name` or `Doc` is empty, or another point has this name already (perhaps a point of "+
+				"every section)", p.Name)
+		}
+	}
+	return nil
 }

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"sort"
+	"maps"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -96,12 +98,7 @@ func (p *textParser) end() {
 			parties[name] = p.seq[name] + 1
 		}
 	}
-	names := make([]string, 0, len(parties))
-	for name := range parties {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(parties)) {
 		p.append(Event{
 			Time: p.last, Process: Process{Name: name}, Type: Info, F: FEnd, Client: ClientOf(name),
 			Value: ValueOf(End{Events: parties[name]}),
@@ -125,25 +122,41 @@ func (e *Event) setField(field string) error {
 	if !ok {
 		return fmt.Errorf("the field %q must have the form key=value", field)
 	}
-	texts, times, numbers, lists := e.textFields()
-	numbers["base"], numbers["new"] = &e.Value.Base, &e.Value.New
-	switch {
-	case texts[key] != nil:
-		*texts[key] = val
-	case lists[key] != nil:
-		*lists[key] = strings.Split(val, "+")
-	case times[key] != nil:
-		d, err := time.ParseDuration(val)
-		*times[key] = Some(d.Nanoseconds())
-		return err
-	case numbers[key] != nil:
-		n, err := strconv.ParseInt(val, 10, 64)
-		*numbers[key] = Some(n)
-		return err
-	default:
-		return fmt.Errorf("unknown field %q", key)
+	switch key {
+	case "base":
+		return setText(&e.Value.Base, val, "")
+	case "new":
+		return setText(&e.Value.New, val, "")
 	}
-	return nil
+	v := reflect.ValueOf(e).Elem()
+	for i := range v.NumField() {
+		if tag := v.Type().Field(i).Tag; tag.Get("json") == key && tag.Get("text") != "" {
+			return setText(v.Field(i).Addr().Interface(), val, "+")
+		}
+	}
+	return fmt.Errorf("unknown field %q", key)
+}
+
+// setText puts a text into its place. A number with a unit is a time; the entries of a list have a separator between them.
+func setText(place any, text, separator string) (err error) {
+	switch v := place.(type) {
+	case *string:
+		*v = text
+	case *[]string:
+		*v = strings.Split(text, separator)
+	case *bool:
+		*v, err = strconv.ParseBool(text)
+	case *int64:
+		var d time.Duration
+		d, err = time.ParseDuration(text)
+		*v = d.Nanoseconds()
+	case *Opt:
+		v.Set = true
+		if v.V, err = strconv.ParseInt(text, 10, 64); err != nil {
+			err = setText(&v.V, text, "")
+		}
+	}
+	return err
 }
 
 func (p *textParser) run(fields []string) error {
@@ -168,43 +181,26 @@ func (p *textParser) run(fields []string) error {
 }
 
 func (r *Run) set(key, val string) error {
-	durations := map[string]*int64{
+	places := map[string]any{
 		"ttl": &r.TTL, "tolerance": &r.Tolerance, "bound": &r.LivenessBound, "recovery": &r.Recovery, "stall": &r.StallLimit,
-	}
-	texts := map[string]*string{
 		"backend": &r.Backend, "ends": &r.Ends, "discipline": &r.Discipline, "fencing": &r.Fencing, "workload": &r.Workload,
 		"model": &r.Model.Kind, "fail-on": &r.FailOn,
-	}
-	flags := map[string]*bool{
 		"tokens": &r.Tokens, "client-faults": &r.ClientFaults, "resource": &r.Resource,
 		"session": &r.Model.Session, "no-deadlines": &r.NoDeadlines, "no-clock": &r.NoClock, "renews": &r.Renews,
 		"own-fence": &r.OwnFence, "fair": &r.Fair,
+		"locks": &r.Locks, "signals": &r.Signals, "require": &r.Required,
 	}
 	switch {
-	case durations[key] != nil:
-		d, err := time.ParseDuration(val)
-		*durations[key] = d.Nanoseconds()
-		return err
-	case texts[key] != nil:
-		*texts[key] = val
-	case flags[key] != nil:
-		b, err := strconv.ParseBool(val)
-		*flags[key] = b
-		return err
+	case places[key] != nil:
+		return setText(places[key], val, ",")
 	case key == "bounds":
 		name, length, _ := strings.Cut(val, ":")
 		d, err := time.ParseDuration(length)
 		r.Bounds = map[string]int64{name: d.Nanoseconds()}
 		return err
-	case key == "locks":
-		r.Locks = strings.Split(val, ",")
-	case key == "signals":
-		r.Signals = strings.Split(val, ",")
 	case key == "skipped":
 		r.Nemesis = append(r.Nemesis, val)
 		r.RequestedFaults = append(r.RequestedFaults, RequestedFault{Spec: val, Family: FamilyClock, Skipped: "it cannot work here"})
-	case key == "require":
-		r.Required = strings.Split(val, ",")
 	case key == "registers":
 		for reg := range strings.SplitSeq(val, ",") {
 			r.Registers[reg] = 0

@@ -237,8 +237,13 @@ func (s *Settings) Keep(ctx context.Context, h *Hold, t Turn) error {
 	return nil
 }
 
-// begin asks for the lock as the section's calls have it.
-func (s *Settings) begin(ctx context.Context, c *Client, ask Ask, t Turn) (*Hold, error) {
+// begin asks for the lock as the section's calls have it; where it is not granted, the client pauses.
+func (s *Settings) begin(ctx context.Context, c *Client, ask Ask, t Turn) (h *Hold, err error) {
+	defer func() {
+		if h == nil && err == nil {
+			s.Pause(ctx, t)
+		}
+	}()
 	ask.Token, ask.Reuse = s.Calls.token(c.cfg.Index), s.Calls.Reuse
 	if t.Last || s.Calls.Cancel == 0 || s.Rand.Float64() >= s.Calls.Cancel {
 		return c.Acquire(ctx, ask)
@@ -246,7 +251,7 @@ func (s *Settings) begin(ctx context.Context, c *Client, ask Ask, t Turn) (*Hold
 	waiting, cancel := context.WithCancel(ctx)
 	timer := time.AfterFunc(s.upTo(s.Hold), cancel)
 	defer timer.Stop()
-	h, err := c.Acquire(waiting, ask)
+	h, err = c.Acquire(waiting, ask)
 	if h == nil {
 		cancel() // else it is left to the end of ctx: some libraries keep it for as long as the lock
 	}

@@ -116,7 +116,18 @@ func (w *mutex) Section(ctx context.Context, c *Client, t Turn) (bool, error) {
 // Run is the section that most workloads share: acquire one of the locks, act as the holder,
 // release, pause. act returns an error only when the client cannot go on.
 func (s *Settings) Run(ctx context.Context, c *Client, t Turn, act func(*Hold) error) (granted bool, err error) {
-	h, err := s.Begin(ctx, c, t)
+	return s.section(ctx, c, s.ask(t), t, act)
+}
+
+// ask is for one of the locks. The last section always waits.
+func (s *Settings) ask(t Turn) Ask {
+	try := s.Rand.Float64() < s.Try && !t.Last
+	return Ask{Lock: s.Lock(t), Try: try}
+}
+
+// section is Run for a request of its own.
+func (s *Settings) section(ctx context.Context, c *Client, ask Ask, t Turn, act func(*Hold) error) (granted bool, err error) {
+	h, err := s.begin(ctx, c, ask, t)
 	if h == nil || err != nil {
 		return false, err
 	}
@@ -142,15 +153,9 @@ func (s *Settings) Run(ctx context.Context, c *Client, t Turn, act func(*Hold) e
 	return true, nil
 }
 
-// Begin acquires one of the locks; nil where it was not granted. The last section always
-// waits.
+// Begin acquires one of the locks; nil where it was not granted.
 func (s *Settings) Begin(ctx context.Context, c *Client, t Turn) (*Hold, error) {
-	try := s.Rand.Float64() < s.Try && !t.Last
-	h, err := s.begin(ctx, c, Ask{Lock: s.Lock(t), Try: try}, t)
-	if h == nil && err == nil {
-		s.Pause(ctx, t)
-	}
-	return h, err
+	return s.begin(ctx, c, s.ask(t), t)
 }
 
 // Stay is the time between read and write; a last section does not linger.

@@ -56,21 +56,8 @@ func (w *rwlock) Section(ctx context.Context, c *Client, t Turn) (bool, error) {
 }
 
 func (w *rwlock) reader(ctx context.Context, c *Client, t Turn) (bool, error) {
-	h, err := c.Acquire(ctx, Ask{Lock: w.Lock(t), Mode: history.ModeShared, Try: !t.Last && w.Rand.Float64() < w.Try})
-	if h == nil || err != nil {
-		if err == nil {
-			w.Pause(ctx, t)
-		}
-		return false, err
-	}
-	if err := w.look(ctx, c, h, t); err != nil {
-		return true, err
-	}
-	if err := h.Release(ctx); err != nil {
-		return true, err
-	}
-	w.Pause(ctx, t)
-	return true, nil
+	ask := Ask{Lock: w.Lock(t), Mode: history.ModeShared, Try: !t.Last && w.Rand.Float64() < w.Try}
+	return w.section(ctx, c, ask, t, func(h *Hold) error { return w.look(ctx, c, h, t) })
 }
 
 func (w *rwlock) look(ctx context.Context, c *Client, h *Hold, t Turn) error {

@@ -34,35 +34,20 @@ func (w *twoLocks) Section(ctx context.Context, c *Client, t Turn) (bool, error)
 	}
 	first := w.Rand.IntN(len(w.Locks))
 	second := (first + 1 + w.Rand.IntN(len(w.Locks)-1)) % len(w.Locks)
-	h, err := c.Acquire(ctx, Ask{Lock: w.Locks[first]})
-	if h == nil || err != nil {
-		if err == nil {
-			w.Pause(ctx, t)
+	return w.section(ctx, c, Ask{Lock: w.Locks[first]}, t, func(h *Hold) error {
+		w.Stay(ctx, t)
+		inner, err := c.Acquire(ctx, Ask{Lock: w.Locks[second]})
+		if inner == nil || err != nil {
+			return err
 		}
-		return false, err
-	}
-	w.Stay(ctx, t)
-	inner, err := c.Acquire(ctx, Ask{Lock: w.Locks[second]})
-	if err != nil {
-		return true, err
-	}
-	for _, held := range []*Hold{h, inner} {
-		if held == nil || inner == nil || !held.Valid() {
-			continue
+		for _, held := range []*Hold{h, inner} {
+			if held.Valid() {
+				held.Reach(ctx, history.AtBeforeWrite)
+				if err := held.Work(ctx, nil, nil); err != nil {
+					return err
+				}
+			}
 		}
-		held.Reach(ctx, history.AtBeforeWrite)
-		if err := held.Work(ctx, nil, nil); err != nil {
-			return true, err
-		}
-	}
-	for _, held := range []*Hold{inner, h} {
-		if held == nil {
-			continue
-		}
-		if err := held.Release(ctx); err != nil {
-			return true, err
-		}
-	}
-	w.Pause(ctx, t)
-	return true, nil
+		return inner.Release(ctx)
+	})
 }

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -73,13 +72,8 @@ func (s Spec) Valid() error {
 	if s.Fenced && s.Registers == nil {
 		return errors.New("the field `Fenced` is true, but the field `Registers` is nil: set `Registers`, or set `Fenced` to false")
 	}
-	for i, p := range s.Points {
-		taken := slices.Contains(history.PointNames(s.Points[:i]), p.Name) ||
-			slices.Contains(history.PointNames(history.SectionPoints()), p.Name) || history.IsMessagePoint(p.Name)
-		if p.Name == "" || p.Doc == "" || taken {
-			return fmt.Errorf("point %q: the field `Name` or `Doc` is empty, or another point has this name already (perhaps a point of "+
-				"every section)", p.Name)
-		}
+	if err := history.CheckPoints(s.Points); err != nil {
+		return err
 	}
 	for _, kind := range s.Models {
 		if m := (history.Model{Kind: kind}); kind == "" || !m.Known() {

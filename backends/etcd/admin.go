@@ -10,22 +10,19 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/history"
-)
-
-// RoleLooking is the role of a server that has no leader.
-const (
-	RoleLooking = "looking" // it knows no leader
 )
 
 // admin asks and tells a server past all links, as an operator would.
-type admin struct{ addr func() string }
+type admin struct {
+	addr func() string
+	cluster.Voter
+}
 
-func newAdmin(addr func() string) any { return admin{addr} }
+func newAdmin(addr func() string) any {
+	return admin{addr, func(ctx context.Context) (cluster.Standing, error) { return standing(ctx, addr()) }}
+}
 
 var (
-	_ cluster.Roler        = admin{}
-	_ cluster.Elector      = admin{}
 	_ cluster.Mover        = admin{}
 	_ cluster.Keeper       = admin{}
 	_ cluster.Tenant       = admin{}
@@ -35,38 +32,29 @@ var (
 
 const adminTimeout = 500 * time.Millisecond // for one answer
 
-// with calls f with a client of the server.
-func with(addr string, f func(c *clientv3.Client) error) error {
+// asked is what f finds out with a client of the server.
+func asked[T any](addr string, f func(c *clientv3.Client) (T, error)) (answer T, err error) {
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{"http://" + addr}, DialTimeout: adminTimeout, Logger: zap.NewNop()})
 	if err != nil {
-		return err
+		return answer, err
 	}
 	defer c.Close() //nolint:errcheck // it was only asked
 	return f(c)
 }
 
-func status(ctx context.Context, addr string) (s *clientv3.StatusResponse, err error) {
-	err = with(addr, func(c *clientv3.Client) error {
-		ctx, cancel := context.WithTimeout(ctx, adminTimeout)
-		defer cancel()
-		s, err = c.Status(ctx, addr)
-		return err
-	})
-	return s, err
+func status(ctx context.Context, addr string) (*clientv3.StatusResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, adminTimeout)
+	defer cancel()
+	return asked(addr, func(c *clientv3.Client) (*clientv3.StatusResponse, error) { return c.Status(ctx, addr) })
 }
 
-// Role is what the server says of itself.
-func (a admin) Role(ctx context.Context) (string, error) {
-	s, err := status(ctx, a.addr())
-	switch {
-	case err != nil:
-		return "", err
-	case s.Leader == 0:
-		return RoleLooking, nil
-	case s.Leader == s.Header.MemberId:
-		return history.RoleLeader, nil
+// standing is what the server says of itself.
+func standing(ctx context.Context, addr string) (cluster.Standing, error) {
+	s, err := status(ctx, addr)
+	if err != nil {
+		return cluster.Standing{}, err
 	}
-	return history.RoleFollower, nil
+	return cluster.Standing{Leads: s.Leader == s.Header.MemberId && s.Leader != 0, Led: s.Leader != 0, Term: int64(s.RaftTerm)}, nil
 }
 
 // Version is what the server says it is.
@@ -78,57 +66,44 @@ func (a admin) Version(ctx context.Context) (string, error) {
 	return "etcd " + s.Version, nil
 }
 
-// Leads reports whether it says that it leads, and in which term.
-func (a admin) Leads(ctx context.Context) (bool, int64, error) {
-	s, err := status(ctx, a.addr())
-	if err != nil {
-		return false, 0, err
-	}
-	return s.Leader == s.Header.MemberId && s.Leader != 0, int64(s.RaftTerm), nil
-}
-
 // Move hands over to another member.
 func (a admin) Move(ctx context.Context, to string) error {
 	heir, err := status(ctx, to)
 	if err != nil {
 		return err
 	}
-	return with(a.addr(), func(c *clientv3.Client) error {
-		_, err := c.MoveLeader(ctx, heir.Header.MemberId)
-		return err
-	})
+	_, err = asked(a.addr(), func(c *clientv3.Client) (any, error) { return c.MoveLeader(ctx, heir.Header.MemberId) })
+	return err
 }
 
 // Has says under which of the prefixes there are keys.
-func (a admin) Has(ctx context.Context, prefixes []string) (found []string, err error) {
-	err = with(a.addr(), func(c *clientv3.Client) error {
+func (a admin) Has(ctx context.Context, prefixes []string) ([]string, error) {
+	return asked(a.addr(), func(c *clientv3.Client) (found []string, err error) {
 		for _, p := range prefixes {
 			r, err := c.Get(ctx, p, clientv3.WithPrefix(), clientv3.WithCountOnly())
 			if err != nil {
-				return err
+				return found, err
 			}
 			if r.Count > 0 {
 				found = append(found, p)
 			}
 		}
-		return nil
+		return found, nil
 	})
-	return found, err
 }
 
 // Delete deletes all keys under the prefixes.
-func (a admin) Delete(ctx context.Context, prefixes []string) (n int64, err error) {
-	err = with(a.addr(), func(c *clientv3.Client) error {
+func (a admin) Delete(ctx context.Context, prefixes []string) (int64, error) {
+	return asked(a.addr(), func(c *clientv3.Client) (n int64, err error) {
 		for _, p := range prefixes {
 			r, err := c.Delete(ctx, p, clientv3.WithPrefix())
 			if err != nil {
-				return err
+				return n, err
 			}
 			n += r.Deleted
 		}
-		return nil
+		return n, nil
 	})
-	return n, err
 }
 
 // Flush deletes every key of locks; data that is kept beside them stays.
@@ -137,18 +112,17 @@ func (a admin) Flush(ctx context.Context) (int64, error) {
 }
 
 // Of lists the keys of a run.
-func (a admin) Of(ctx context.Context, run string) (found []string, err error) {
-	err = with(a.addr(), func(c *clientv3.Client) error {
+func (a admin) Of(ctx context.Context, run string) ([]string, error) {
+	return asked(a.addr(), func(c *clientv3.Client) (found []string, err error) {
 		r, err := c.Get(ctx, runPrefix(run), clientv3.WithPrefix(), clientv3.WithKeysOnly())
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, kv := range r.Kvs {
 			found = append(found, string(kv.Key))
 		}
-		return nil
+		return found, nil
 	})
-	return found, err
 }
 
 // Clear deletes the keys of a run.
@@ -162,8 +136,6 @@ func (a admin) EndSession(ctx context.Context, lease string) error {
 	if err != nil {
 		return fmt.Errorf("%q is not the id of an etcd lease: %w", lease, err)
 	}
-	return with(a.addr(), func(c *clientv3.Client) error {
-		_, err := c.Revoke(ctx, clientv3.LeaseID(id))
-		return err
-	})
+	_, err = asked(a.addr(), func(c *clientv3.Client) (any, error) { return c.Revoke(ctx, clientv3.LeaseID(id)) })
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -30,8 +31,9 @@ type client struct {
 	mu     sync.Mutex
 	c      *clientv3.Client
 	leases map[int64]*lease
-	sent   int64 // when the last request of an attempt left
-	gone   int64 // keys that the last delete found
+
+	sent atomic.Int64 // when the last request of an attempt left
+	gone atomic.Int64 // keys that the last delete found
 }
 
 // lease is one of etcd's, which the library keeps alive.
@@ -137,17 +139,10 @@ func (c *client) unary(ctx context.Context, method string, req, reply any, cc *g
 	opts ...grpc.CallOption,
 ) error {
 	sent := c.env.Now()
-	if revoke, ok := req.(*pb.LeaseRevokeRequest); ok {
-		c.mu.Lock()
-		l := c.leases[revoke.ID]
-		c.mu.Unlock()
-		if l != nil {
-			l.end()
-		}
-	} else {
-		c.mu.Lock()
-		c.sent = sent
-		c.mu.Unlock()
+	if revoke, ok := req.(*pb.LeaseRevokeRequest); !ok {
+		c.sent.Store(sent)
+	} else if l := c.lease(revoke.ID); l != nil {
+		l.end()
 	}
 	err := invoke(ctx, method, req, reply, cc, opts...)
 	if err != nil {
@@ -157,9 +152,7 @@ func (c *client) unary(ctx context.Context, method string, req, reply any, cc *g
 	case *pb.LeaseGrantResponse:
 		return c.granted(r, sent)
 	case *pb.DeleteRangeResponse:
-		c.mu.Lock()
-		c.gone = r.Deleted
-		c.mu.Unlock()
+		c.gone.Store(r.Deleted)
 	}
 	return nil
 }
@@ -181,20 +174,6 @@ func (l *lease) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.over = true
-}
-
-// lastSent is when the last request of an attempt left.
-func (c *client) lastSent() int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.sent
-}
-
-// deleted is how many keys the last delete found.
-func (c *client) deleted() int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.gone
 }
 
 func (c *client) lease(id int64) *lease {

@@ -15,8 +15,6 @@ import (
 // and, where the session is of this lock alone, Close.
 type mutex struct{ *sessions }
 
-var _ backends.Locker = mutex{}
-
 // Acquire is Lock.
 func (m mutex) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
 	return m.lock(ctx, req, func(mu *concurrency.Mutex, ctx context.Context) error {
@@ -41,7 +39,7 @@ func (m mutex) lock(ctx context.Context, req backends.Request,
 	}
 	mu := concurrency.NewMutex(s, prefix(m.c.env.Run, req.Lock))
 	err = take(mu, ctx)
-	sent := m.c.lastSent()
+	sent := m.c.sent.Load()
 	if err != nil {
 		revoked := m.done(s)
 		if errors.Is(err, concurrency.ErrLocked) || (ctx.Err() != nil && revoked) {
@@ -49,15 +47,20 @@ func (m mutex) lock(ctx context.Context, req backends.Request,
 		}
 		return nil, outcome(err)
 	}
-	le := &mutexLease{m: m, s: s, mu: mu}
 	token, err := m.token(ctx, s, mu.Key())
 	if err != nil {
 		m.done(s)
 		return nil, outcome(err)
 	}
-	le.info = m.c.info(req, int64(s.Lease()), sent, token)
-	le.info.Guard = mu.Key()
-	return le, nil
+	info := m.c.info(req, int64(s.Lease()), sent, token)
+	info.Guard = mu.Key()
+	// Unlock says nil also where there was nothing to delete: what the server said is seen on the wire.
+	return m.granted(info, s, func(ctx context.Context) error {
+		if err := mu.Unlock(ctx); err != nil {
+			return outcome(err)
+		}
+		return m.c.removed()
+	}), nil
 }
 
 // token is the create revision of the lock's key, which its user would have to ask for, too.
@@ -72,35 +75,10 @@ func (s *sessions) token(ctx context.Context, one *concurrency.Session, key stri
 	return r.Kvs[0].CreateRevision, nil
 }
 
-type mutexLease struct {
-	m    mutex
-	s    *concurrency.Session
-	mu   *concurrency.Mutex
-	info backends.Info
-}
-
-// Info is what was granted.
-func (l *mutexLease) Info() backends.Info { return l.info }
-
-// Release is Unlock, for as long as a user would wait for an answer. It says nil also where there
-// was nothing to delete: what the server said is seen on the wire.
-func (l *mutexLease) Release(ctx context.Context) error {
-	defer l.m.done(l.s)
-	ctx, cancel := context.WithTimeout(ctx, l.m.c.env.Timeout)
-	defer cancel()
-	if err := l.mu.Unlock(ctx); err != nil {
-		return outcome(err)
-	}
-	return l.m.c.removed()
-}
-
 // removed is what the last delete came to.
 func (c *client) removed() error {
-	if c.deleted() == 0 {
+	if c.gone.Load() == 0 {
 		return fmt.Errorf("%w: the client could not delete the lock's key, because the key no longer existed", backends.ErrNotHeld)
 	}
 	return nil
 }
-
-// Close ends the client.
-func (m mutex) Close() error { return m.close() }

@@ -25,8 +25,6 @@ func Register() backends.Register {
 
 type register struct{ c *client }
 
-var _ backends.Resource = (*register)(nil)
-
 // Open needs no request.
 func (r *register) Open(_ context.Context, lock, _ string, lease backends.Info) (backends.Access, error) {
 	return &access{c: r.c, at: "/lockstorm-data/" + r.c.env.Run + "/" + lock + "/", lease: lease}, nil

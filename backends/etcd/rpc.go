@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/client/v3/concurrency"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3lock/v3lockpb"
 
 	"github.com/lockstorm/lockstorm/backends"
@@ -16,8 +15,6 @@ import (
 // Of a session of package concurrency it is only that lease.
 type rpc struct{ *sessions }
 
-var _ backends.Locker = rpc{}
-
 // Acquire is the call Lock, which waits in the server.
 func (l rpc) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
 	s, err := l.get(ctx, req.TTL)
@@ -27,13 +24,19 @@ func (l rpc) Acquire(ctx context.Context, req backends.Request) (backends.Lease,
 	req.Reach(ctx, history.AtWaiting)
 	service := v3lockpb.NewLockClient(s.Client().ActiveConnection())
 	r, err := service.Lock(ctx, &v3lockpb.LockRequest{Name: []byte(prefix(l.c.env.Run, req.Lock)), Lease: int64(s.Lease())})
-	sent := l.c.lastSent()
+	sent := l.c.sent.Load()
 	if err == nil {
 		var token int64
 		if token, err = l.token(ctx, s, string(r.Key)); err == nil {
 			info := l.c.info(req, int64(s.Lease()), sent, token)
 			info.Guard = string(r.Key)
-			return &rpcLease{l: l, s: s, service: service, key: r.Key, info: info}, nil
+			// The call Unlock does not say whether there was a key.
+			return l.granted(info, s, func(ctx context.Context) error {
+				if _, err := service.Unlock(ctx, &v3lockpb.UnlockRequest{Key: r.Key}); err != nil {
+					return outcome(err)
+				}
+				return l.c.lived(ctx, int64(s.Lease()))
+			}), nil
 		}
 	}
 	l.done(s)
@@ -43,32 +46,6 @@ func (l rpc) Acquire(ctx context.Context, req backends.Request) (backends.Lease,
 // TryAcquire is never called: see Spec.NoTry.
 func (l rpc) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
 	return l.Acquire(ctx, req)
-}
-
-// Close ends the client.
-func (l rpc) Close() error { return l.close() }
-
-type rpcLease struct {
-	l       rpc
-	s       *concurrency.Session
-	service v3lockpb.LockClient
-	key     []byte
-	info    backends.Info
-}
-
-// Info is what was granted.
-func (l *rpcLease) Info() backends.Info { return l.info }
-
-// Release is the call Unlock, for as long as a user would wait for an answer. It does not say
-// whether there was a key.
-func (l *rpcLease) Release(ctx context.Context) error {
-	defer l.l.done(l.s)
-	ctx, cancel := context.WithTimeout(ctx, l.l.c.env.Timeout)
-	defer cancel()
-	if _, err := l.service.Unlock(ctx, &v3lockpb.UnlockRequest{Key: l.key}); err != nil {
-		return outcome(err)
-	}
-	return l.l.c.lived(ctx, int64(l.s.Lease()))
 }
 
 // lived asks, after a release that does not say whether it deleted anything, whether the lease is

@@ -97,8 +97,18 @@ func (s *sessions) done(one *concurrency.Session) (revoked bool) {
 	return one.Close() == nil // what cannot be revoked runs out
 }
 
-// close ends the client.
-func (s *sessions) close() error {
+// granted is a grant under a session, which is given back for as long as a user would wait for an answer.
+func (s *sessions) granted(info backends.Info, one *concurrency.Session, give func(context.Context) error) backends.Lease {
+	return &backends.Granted{Of: info, Give: func(ctx context.Context) error {
+		defer s.done(one)
+		ctx, cancel := context.WithTimeout(ctx, s.c.env.Timeout)
+		defer cancel()
+		return give(ctx)
+	}}
+}
+
+// Close ends the client.
+func (s *sessions) Close() error {
 	s.stop()
 	err := s.c.close()
 	s.watching.Wait()

@@ -2,7 +2,6 @@ package etcd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -27,7 +26,7 @@ func Topologies() []cluster.Topology {
 	ensemble := cluster.Topology{
 		Name: Three, Doc: "three servers (heartbeat 50 ms, election timeout 250 ms); acknowledged when two have it on disk",
 		Recovery: 5 * time.Second, FailOver: time.Second, TTL: 2 * time.Second,
-		Fleet: cluster.Elected, Ready: together,
+		Fleet: cluster.Elected, Ready: cluster.Together(standing, serves),
 	}
 	for i := range 3 {
 		ensemble.Nodes = append(ensemble.Nodes, node(i+1, 3))
@@ -111,33 +110,10 @@ func serves(ctx context.Context, addr string, pid int) error {
 	if err := answers(ctx, addr, pid); err != nil {
 		return err
 	}
-	return with(addr, func(c *clientv3.Client) error {
-		ctx, cancel := context.WithTimeout(ctx, adminTimeout)
-		defer cancel()
-		_, err := c.Get(ctx, "ready") // is answered by a quorum
-		return err
-	})
-}
-
-// together waits until all agree on one leader and take requests.
-func together(ctx context.Context, addrs map[string]string) error {
-	leaders := map[uint64]bool{}
-	for name, addr := range addrs {
-		s, err := status(ctx, addr)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		leaders[s.Leader] = true
-	}
-	if len(leaders) != 1 || leaders[0] {
-		return errors.New("the servers do not agree on a leader yet")
-	}
-	for _, addr := range addrs {
-		if err := serves(ctx, addr, 0); err != nil {
-			return err
-		}
-	}
-	return nil
+	ctx, cancel := context.WithTimeout(ctx, adminTimeout)
+	defer cancel()
+	_, err := asked(addr, func(c *clientv3.Client) (any, error) { return c.Get(ctx, "ready") }) // is answered by a quorum
+	return err
 }
 
 // Kinds of HTTP/2 frames that carry nothing but the connection's own affairs, by their type.

@@ -16,14 +16,12 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 func TestSingle(t *testing.T) {
 	b := ensembletest.Start(t, ensembletest.Named(t, Topologies(), Single))
 	b.Keeps(func(addr string) error {
-		return with(addr, func(c *clientv3.Client) error {
-			ctx, cancel := context.WithTimeout(b.Ctx, adminTimeout)
-			defer cancel()
-			_, err := c.Put(ctx, "kept", "yes")
-			return err
-		})
+		ctx, cancel := context.WithTimeout(b.Ctx, adminTimeout)
+		defer cancel()
+		_, err := asked(addr, func(c *clientv3.Client) (any, error) { return c.Put(ctx, "kept", "yes") })
+		return err
 	}, func(addr string) (bool, error) {
-		found, err := admin{func() string { return addr }}.Has(b.Ctx, []string{"kept"})
+		found, err := newAdmin(func() string { return addr }).(admin).Has(b.Ctx, []string{"kept"})
 		return len(found) == 1, err
 	})
 }

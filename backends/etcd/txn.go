@@ -7,7 +7,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/history"
 )
 
 // txn is a lock of one key that a transaction creates where there is none, under a lease that the
@@ -17,19 +16,15 @@ import (
 // control: whatever happens to clients, none of them overwrites what it has not read.
 type txn struct{ *sessions }
 
-var _ backends.Locker = txn{}
-
 // Acquire watches the key until it goes, and tries again.
 func (t txn) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
-	for waiting := false; ; {
+	waits := req.Waiting(ctx)
+	for {
 		lease, rev, err := t.try(ctx, req)
 		if lease != nil || err != nil {
 			return lease, err
 		}
-		if !waiting {
-			waiting = true
-			req.Reach(ctx, history.AtWaiting)
-		}
+		waits()
 		if err := t.awaitGone(ctx, req, rev); err != nil {
 			return nil, fmt.Errorf("%w: %w", backends.ErrBusy, err) // nothing was asked for since the refusal
 		}
@@ -56,7 +51,7 @@ func (t txn) try(ctx context.Context, req backends.Request) (backends.Lease, int
 	defer cancel()
 	r, err := s.Client().Txn(limited).If(clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
 		Then(clientv3.OpPut(key, req.Owner, clientv3.WithLease(s.Lease()))).Commit()
-	sent := t.c.lastSent()
+	sent := t.c.sent.Load()
 	if err != nil || !r.Succeeded {
 		t.done(s)
 		if err != nil {
@@ -66,10 +61,7 @@ func (t txn) try(ctx context.Context, req backends.Request) (backends.Lease, int
 	}
 	info := t.c.info(req, int64(s.Lease()), sent, r.Header.Revision)
 	info.Guard = key
-	release := func(ctx context.Context) error {
-		defer t.done(s)
-		ctx, cancel := context.WithTimeout(ctx, t.c.env.Timeout)
-		defer cancel()
+	return t.granted(info, s, func(ctx context.Context) error {
 		del, err := s.Client().Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(key), "=", info.Token)).Then(
 			clientv3.OpDelete(key)).Commit()
 		if err != nil {
@@ -79,8 +71,7 @@ func (t txn) try(ctx context.Context, req backends.Request) (backends.Lease, int
 			return fmt.Errorf("%w: the lock's key no longer exists, or belongs to another client", backends.ErrNotHeld)
 		}
 		return nil
-	}
-	return &txnLease{info, release}, 0, nil
+	}), 0, nil
 }
 
 // awaitGone waits until the key is deleted, after the revision at which it was there.
@@ -103,17 +94,3 @@ func (t txn) awaitGone(ctx context.Context, req backends.Request, rev int64) err
 	}
 	return ctx.Err()
 }
-
-// Close ends the client.
-func (t txn) Close() error { return t.close() }
-
-type txnLease struct {
-	info    backends.Info
-	release func(context.Context) error
-}
-
-// Info is what was granted.
-func (l *txnLease) Info() backends.Info { return l.info }
-
-// Release deletes the key if it is the grant's own.
-func (l *txnLease) Release(ctx context.Context) error { return l.release(ctx) }

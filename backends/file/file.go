@@ -45,12 +45,10 @@ func Specs() []backends.Spec {
 
 type locker struct {
 	env  backends.Env
-	take func(path string, l *lease) error
+	take func(path string) (release func() error, err error)
 }
 
-var _ backends.Locker = (*locker)(nil)
-
-func opener(take func(string, *lease) error) func(context.Context, backends.Env) (backends.Locker, error) {
+func opener(take func(string) (func() error, error)) func(context.Context, backends.Env) (backends.Locker, error) {
 	return func(_ context.Context, env backends.Env) (backends.Locker, error) {
 		return &locker{env: env, take: take}, nil
 	}
@@ -63,63 +61,48 @@ func (l *locker) Acquire(ctx context.Context, req backends.Request) (backends.Le
 
 // TryAcquire makes one try.
 func (l *locker) TryAcquire(_ context.Context, req backends.Request) (backends.Lease, error) {
-	lease := &lease{info: backends.Info{Owner: req.Owner, Sent: l.env.Now()}}
-	if err := l.take(filepath.Join(l.env.Dir, req.Lock+".lock"), lease); err != nil {
+	info := backends.Info{Owner: req.Owner, Sent: l.env.Now()}
+	release, err := l.take(filepath.Join(l.env.Dir, req.Lock+".lock"))
+	if err != nil {
 		return nil, err
 	}
-	return lease, nil
+	return &backends.Granted{Of: info, Give: func(context.Context) error { return release() }}, nil
 }
 
 // Close has nothing to close: each lease has its own descriptor.
 func (*locker) Close() error { return nil }
 
-type lease struct {
-	info    backends.Info
-	release func() error
-}
+func takeNothing(string) (func() error, error) { return func() error { return nil }, nil }
 
-// Info is what was granted.
-func (l *lease) Info() backends.Info { return l.info }
-
-// Release gives the lock back.
-func (l *lease) Release(context.Context) error { return l.release() }
-
-func takeNothing(_ string, l *lease) error {
-	l.release = func() error { return nil }
-	return nil
-}
-
-func takeExcl(path string, l *lease) error {
+func takeExcl(path string) (func() error, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return backends.ErrBusy
+		return nil, backends.ErrBusy
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", backends.ErrNotSent, err)
+		return nil, fmt.Errorf("%w: %w", backends.ErrNotSent, err)
 	}
-	l.release = func() error {
+	return func() error {
 		err := os.Remove(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return backends.ErrNotHeld
 		}
 		return err
-	}
-	return f.Close()
+	}, f.Close()
 }
 
-func takeFlock(path string, l *lease) error {
+func takeFlock(path string) (func() error, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return fmt.Errorf("%w: %w", backends.ErrNotSent, err)
+		return nil, fmt.Errorf("%w: %w", backends.ErrNotSent, err)
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err != nil {
 		cerr := f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return backends.ErrBusy
+			return nil, backends.ErrBusy
 		}
-		return errors.Join(err, cerr)
+		return nil, errors.Join(err, cerr)
 	}
-	l.release = f.Close // closing the last descriptor gives the lock back
-	return nil
+	return f.Close, nil // closing the last descriptor gives the lock back
 }

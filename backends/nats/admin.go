@@ -11,22 +11,19 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/history"
 )
-
-// RoleLooking is the role of a server that knows no leader.
-const RoleLooking = "looking"
 
 // admin asks and tells a server past all links, as an operator would.
-type admin struct{ addr func() string }
+type admin struct {
+	addr func() string
+	cluster.Voter
+}
 
-func newAdmin(addr func() string) any { return admin{addr} }
+func newAdmin(addr func() string) any {
+	return admin{addr, func(ctx context.Context) (cluster.Standing, error) { return standing(ctx, addr()) }}
+}
 
-var (
-	_ cluster.Roler   = admin{}
-	_ cluster.Elector = admin{}
-	_ cluster.Mover   = admin{}
-)
+var _ cluster.Mover = admin{}
 
 const adminTimeout = 500 * time.Millisecond // for one answer
 
@@ -42,26 +39,11 @@ func as(ctx context.Context, user, addr string, f func(ctx context.Context, nc *
 	return f(ctx, nc)
 }
 
-// Role is what the server says of itself. One server alone leads.
-func (a admin) Role(ctx context.Context) (string, error) {
-	groups, err := groupsOf(ctx, a.addr())
+// standing is what the server says of itself.
+func standing(ctx context.Context, addr string) (cluster.Standing, error) {
+	groups, err := groupsOf(ctx, addr)
 	g := deciding(groups)
-	switch {
-	case err != nil:
-		return "", err
-	case g.leads():
-		return history.RoleLeader, nil
-	case g.Leader == "":
-		return RoleLooking, nil
-	}
-	return history.RoleFollower, nil
-}
-
-// Leads reports whether it says that it leads, and in which term.
-func (a admin) Leads(ctx context.Context) (bool, int64, error) {
-	groups, err := groupsOf(ctx, a.addr())
-	g := deciding(groups)
-	return g.leads(), g.Term, err
+	return cluster.Standing{Leads: g.leads(), Led: g.leads() || g.Leader != "", Term: g.Term}, err
 }
 
 // Move has the leader of the locks' stream step down in favour of another member, or, before 2.11, of any other.

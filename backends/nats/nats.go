@@ -51,8 +51,6 @@ type lock struct {
 	kv   jetstream.KeyValue
 }
 
-var _ backends.Locker = (*lock)(nil)
-
 // dialer leads through the links.
 type dialer struct{ env backends.Env }
 

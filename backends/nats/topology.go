@@ -2,7 +2,6 @@ package nats
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -26,7 +25,7 @@ func Topologies() []cluster.Topology {
 	ensemble := cluster.Topology{
 		Name: Three, Doc: "three servers with JetStream; acknowledged when two have it; an election takes 4 to 10 s",
 		Recovery: 12 * time.Second, FailOver: 10 * time.Second, TTL: 2 * time.Second,
-		Fleet: cluster.Elected, Ready: together,
+		Fleet: cluster.Elected, Ready: cluster.Together(standing, serves),
 	}
 	for i := range 3 {
 		ensemble.Nodes = append(ensemble.Nodes, node(i+1, 3))
@@ -136,25 +135,4 @@ func serves(ctx context.Context, addr string, pid int) error {
 		return err
 	}
 	return sockets.Own(pid, addr)
-}
-
-// together waits until all agree on one leader of the cluster, and JetStream answers at each.
-func together(ctx context.Context, addrs map[string]string) error {
-	leaders := map[string]bool{}
-	for name, addr := range addrs {
-		groups, err := groupsOf(ctx, addr)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		leaders[groups[metaGroup].Leader] = true
-	}
-	if len(leaders) != 1 || leaders[""] {
-		return errors.New("the servers do not agree on a leader yet")
-	}
-	for name, addr := range addrs {
-		if err := ready(ctx, addr); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
 }

@@ -49,28 +49,28 @@ func adminOptions(addr string) *goredis.Options {
 	}
 }
 
-// with calls f with a client of the server.
-func (a admin) with(f func(c *goredis.Client) error) error {
+// asked is what f finds out with a client of the server.
+func asked[T any](a admin, f func(c *goredis.Client) (T, error)) (T, error) {
 	c := goredis.NewClient(adminOptions(a.addr()))
 	defer c.Close() //nolint:errcheck // it was only asked
 	return f(c)
 }
 
+// info is a section of INFO.
+func (a admin) info(ctx context.Context, section string) (string, error) {
+	return asked(a, func(c *goredis.Client) (string, error) { return c.Info(ctx, section).Result() })
+}
+
 // Role is what the server says of itself.
-func (a store) Role(ctx context.Context) (role string, err error) {
-	err = a.with(func(c *goredis.Client) error {
-		info, err := c.Info(ctx, "replication").Result()
-		switch {
-		case err != nil:
-			return err
-		case infoField(info, "role") == "slave":
-			role = history.RoleReplica
-		default:
-			role = history.RoleMaster // also the embedded server, which has no other
-		}
-		return nil
-	})
-	return role, err
+func (a store) Role(ctx context.Context) (string, error) {
+	info, err := a.info(ctx, "replication")
+	switch {
+	case err != nil:
+		return "", err
+	case infoField(info, "role") == "slave":
+		return history.RoleReplica, nil
+	}
+	return history.RoleMaster, nil // also the embedded server, which has no other
 }
 
 // infoField is one line of INFO.
@@ -84,86 +84,71 @@ func infoField(info, name string) string {
 }
 
 // Clock is the server's wall clock.
-func (a store) Clock(ctx context.Context) (t time.Time, err error) {
-	err = a.with(func(c *goredis.Client) error {
-		t, err = c.Time(ctx).Result()
-		return err
-	})
-	return t, err
+func (a store) Clock(ctx context.Context) (time.Time, error) {
+	return asked(a.admin, func(c *goredis.Client) (time.Time, error) { return c.Time(ctx).Result() })
 }
 
 // Followers counts the replicas that are online.
-func (a store) Followers(ctx context.Context) (n int, err error) {
-	err = a.with(func(c *goredis.Client) error {
-		info, err := c.Info(ctx, "replication").Result()
-		n = strings.Count(info, "state=online")
-		return err
-	})
-	return n, err
+func (a store) Followers(ctx context.Context) (int, error) {
+	info, err := a.info(ctx, "replication")
+	return strings.Count(info, "state=online"), err
 }
 
 // warmKey is written to see how far replicas have come.
 const warmKey = "lockstorm:warm"
 
 // InSync writes a key and waits until the replicas have it: then they have all before it.
-func (a store) InSync(ctx context.Context, replicas int) (ok bool, text string, err error) {
-	err = a.with(func(c *goredis.Client) error {
+func (a store) InSync(ctx context.Context, replicas int) (bool, string, error) {
+	have, err := asked(a.admin, func(c *goredis.Client) (int64, error) {
 		var wait *goredis.Cmd
 		if _, err := c.Pipelined(ctx, func(p goredis.Pipeliner) error {
 			p.Set(ctx, warmKey, 1, 0)
 			wait = p.Do(ctx, "WAIT", replicas, (adminTimeout / 4).Milliseconds())
 			return nil
 		}); err != nil {
-			return err
+			return 0, err
 		}
-		have, err := wait.Int64()
-		if err != nil {
-			return err
-		}
-		info, err := c.Info(ctx, "replication").Result()
-		ok = have >= int64(replicas) && strings.Count(info, "state=online") >= replicas
-		text = fmt.Sprintf("%d of %d replicas have received all of the master's writes up to offset %s", have, replicas,
-			infoField(info, "master_repl_offset"))
-		return err
+		return wait.Int64()
 	})
-	return ok, text, err
+	if err != nil {
+		return false, "", err
+	}
+	info, err := a.info(ctx, "replication")
+	return have >= int64(replicas) && strings.Count(info, "state=online") >= replicas,
+		fmt.Sprintf("%d of %d replicas have received all of the master's writes up to offset %s", have, replicas,
+			infoField(info, "master_repl_offset")), err
 }
 
 // Has says which of the keys exist.
-func (a store) Has(ctx context.Context, keys []string) (found []string, err error) {
-	err = a.with(func(c *goredis.Client) error {
+func (a store) Has(ctx context.Context, keys []string) ([]string, error) {
+	return asked(a.admin, func(c *goredis.Client) (found []string, err error) {
 		for _, key := range keys {
 			n, err := c.Exists(ctx, key).Result()
 			if err != nil {
-				return err
+				return found, err
 			}
 			if n > 0 {
 				found = append(found, key)
 			}
 		}
-		return nil
+		return found, nil
 	})
-	return found, err
 }
 
 // Delete deletes keys.
-func (a store) Delete(ctx context.Context, keys []string) (n int64, err error) {
-	err = a.with(func(c *goredis.Client) error {
-		n, err = c.Del(ctx, keys...).Result()
-		return err
-	})
-	return n, err
+func (a store) Delete(ctx context.Context, keys []string) (int64, error) {
+	return asked(a.admin, func(c *goredis.Client) (int64, error) { return c.Del(ctx, keys...).Result() })
 }
 
 // Flush deletes everything.
-func (a store) Flush(ctx context.Context) (n int64, err error) {
-	err = a.with(func(c *goredis.Client) error {
-		if n, err = c.DBSize(ctx).Result(); err != nil {
-			return err
+func (a store) Flush(ctx context.Context) (int64, error) {
+	return asked(a.admin, func(c *goredis.Client) (int64, error) {
+		n, err := c.DBSize(ctx).Result()
+		if err != nil {
+			return 0, err
 		}
-		return c.FlushAll(ctx).Err()
+		return n, c.FlushAll(ctx).Err()
 	})
-	return n, err
 }
 
 // infoNumber is a number of INFO.

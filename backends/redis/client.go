@@ -98,8 +98,6 @@ type lock struct {
 	take   taker
 }
 
-var _ backends.Locker = (*lock)(nil)
-
 // taker is how a lock is taken: the one function that differs.
 type taker func(context.Context, *lock, backends.Request) (backends.Lease, error)
 

@@ -31,33 +31,31 @@ var policies = []string{
 }
 
 // Evict sets a limit just above what is in use and writes until the keys are gone.
-func (a store) Evict(ctx context.Context, policy string, keys []string) (text string, err error) {
+func (a store) Evict(ctx context.Context, policy string, keys []string) (string, error) {
 	policy = cmp.Or(policy, policies[0])
-	err = a.with(func(c *goredis.Client) error {
+	return asked(a.admin, func(c *goredis.Client) (string, error) {
 		used, err := infoNumber(ctx, c, "memory", "used_memory")
 		if err != nil {
-			return err
+			return "", err
 		}
 		evictions, err := listen(ctx, c)
 		if err != nil {
-			return err
+			return "", err
 		}
 		defer evictions.Close() //nolint:errcheck // it only listened
 		limit := used + fillRoom
 		for _, set := range [][2]string{{"maxmemory-policy", policy}, {"maxmemory", strconv.FormatInt(limit, 10)}} {
 			if err := c.ConfigSet(ctx, set[0], set[1]).Err(); err != nil {
-				return fmt.Errorf("cannot set %s to %s: %w", set[0], set[1], err)
+				return "", fmt.Errorf("cannot set %s to %s: %w", set[0], set[1], err)
 			}
 		}
 		written, err := fill(ctx, c, keys)
 		if err != nil {
-			return fmt.Errorf("%s: %w", policy, err)
+			return "", fmt.Errorf("%s: %w", policy, err)
 		}
-		text = fmt.Sprintf("the policy %s evicted %s after lockstorm had written %d other keys of %d kB each (maxmemory %d kB)", policy,
-			strings.Join(keys, ", "), written, fillSize>>10, limit>>10)
-		return sawAll(ctx, evictions, keys)
+		return fmt.Sprintf("the policy %s evicted %s after lockstorm had written %d other keys of %d kB each (maxmemory %d kB)", policy,
+			strings.Join(keys, ", "), written, fillSize>>10, limit>>10), sawAll(ctx, evictions, keys)
 	})
-	return text, err
 }
 
 // listen subscribes to what the server evicts: a key that is gone may also have been given
@@ -119,7 +117,8 @@ func (a store) MakeRoom(ctx context.Context) error {
 	for i := range keys {
 		keys[i] = fillKey(i)
 	}
-	return a.with(func(c *goredis.Client) error {
-		return errors.Join(c.ConfigSet(ctx, "maxmemory", "0").Err(), c.Del(ctx, keys...).Err())
+	_, err := asked(a.admin, func(c *goredis.Client) (any, error) {
+		return nil, errors.Join(c.ConfigSet(ctx, "maxmemory", "0").Err(), c.Del(ctx, keys...).Err())
 	})
+	return err
 }

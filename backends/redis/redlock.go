@@ -38,8 +38,6 @@ type redlockNode struct {
 	client *goredis.Client
 }
 
-var _ backends.Locker = (*redlock)(nil)
-
 // redlockOption changes a redlock.
 type redlockOption func(*redlock)
 
@@ -124,7 +122,7 @@ func (r *redlock) TryAcquire(ctx context.Context, req backends.Request) (backend
 		}
 		own := &redlockLease{r: r, req: req, info: info}
 		if r.renews {
-			return backends.Watch(ctx, own, r.env.Now, req, own.extend), nil
+			return backends.Watch(ctx, own, r.env.Now, req, own.Extend), nil
 		}
 		return own, nil
 	}
@@ -244,26 +242,18 @@ func (l *redlockLease) Release(ctx context.Context) error {
 	return l.majority(l.r.ask(all, func(n redlockNode) answer { return l.r.free(ctx, n, l.req) }))
 }
 
-// Extend is one extension that its user asks for.
-func (l *redlockLease) Extend(ctx context.Context) (backends.Renewal, error) {
-	return called(l.extend(ctx))
-}
-
-// extend prolongs the key at every node that still has it: a majority must confirm it, in
+// Extend prolongs the key at every node that still has it: a majority must confirm it, in
 // time.
-func (l *redlockLease) extend(ctx context.Context) (backends.Renewal, bool, error) {
+func (l *redlockLease) Extend(ctx context.Context) (backends.Renewal, error) {
 	re := backends.Renewal{Sent: l.r.env.Now(), TTL: l.req.TTL}
 	re.Deadline = re.Sent + (l.req.TTL - drift(l.req.TTL)).Nanoseconds()
 	err := l.majority(l.r.ask(all, func(n redlockNode) answer {
 		return l.r.script(ctx, n, renewScript, l.req, l.req.Owner, l.req.TTL.Milliseconds())
 	}))
-	if errors.Is(err, backends.ErrNotHeld) {
-		return re, false, nil
-	}
 	if err == nil && l.r.env.Now() >= re.Deadline {
 		err = errors.New("the extension came too late: the answers arrived after the deadline that the extension would have set")
 	}
-	return re, true, err
+	return re, err
 }
 
 // majority says what the answers amount to: done, certainly not held, or unknown.

@@ -52,9 +52,10 @@ func pace(ctx context.Context, addr string) error {
 }
 
 func debug(ctx context.Context, addr string, settings ...any) error {
-	return at(addr).with(func(c *goredis.Client) error {
-		return c.Do(ctx, append([]any{"SENTINEL", "DEBUG"}, settings...)...).Err()
+	_, err := asked(at(addr), func(c *goredis.Client) (any, error) {
+		return c.Do(ctx, append([]any{"SENTINEL", "DEBUG"}, settings...)...).Result()
 	})
+	return err
 }
 
 // patience is what a Sentinel that asks every second, or as often as it gives up, waits
@@ -110,13 +111,8 @@ func allKeepTime(ctx context.Context, addrs map[string]string) error {
 // keepsTime says whether a Sentinel watches. One that stood still for two seconds does not (TILT), for
 // half a minute, which nobody has to wait for before a run begins; but Redis before version 7 has no setting for that.
 func keepsTime(ctx context.Context, name, addr string) error {
-	var tilt string
-	err := at(addr).with(func(c *goredis.Client) error {
-		info, err := c.Info(ctx, "sentinel").Result()
-		tilt = infoField(info, "sentinel_tilt")
-		return err
-	})
-	if err != nil || tilt == "0" {
+	info, err := at(addr).info(ctx, "sentinel")
+	if err != nil || infoField(info, "sentinel_tilt") == "0" {
 		return err
 	}
 	var reply goredis.Error

@@ -14,20 +14,16 @@ import (
 )
 
 // Of lists the keys that have the name of a run in theirs, as all of its locks have.
-func (a store) Of(ctx context.Context, run string) (keys []string, err error) {
-	err = a.with(func(c *goredis.Client) error {
+func (a store) Of(ctx context.Context, run string) ([]string, error) {
+	return asked(a.admin, func(c *goredis.Client) (keys []string, err error) {
 		for cursor := uint64(0); ; {
 			page, next, err := c.Scan(ctx, cursor, "*"+run+"*", scanPage).Result()
-			if err != nil {
-				return err
-			}
 			keys = append(keys, page...)
-			if cursor = next; cursor == 0 {
-				return nil
+			if cursor = next; err != nil || cursor == 0 {
+				return keys, err
 			}
 		}
 	})
-	return keys, err
 }
 
 const scanPage = 1000
@@ -45,16 +41,12 @@ func (a store) Clear(ctx context.Context, run string) (int64, error) {
 }
 
 // Version is what INFO says: the fork that Valkey is tells its own number beside that of Redis.
-func (a store) Version(ctx context.Context) (text string, err error) {
-	err = a.with(func(c *goredis.Client) error {
-		info, err := c.Info(ctx, "server").Result()
-		text = "redis " + infoField(info, "redis_version")
-		if v := infoField(info, "valkey_version"); v != "" {
-			text = "valkey " + v
-		}
-		return err
-	})
-	return text, err
+func (a store) Version(ctx context.Context) (string, error) {
+	info, err := a.info(ctx, "server")
+	if v := infoField(info, "valkey_version"); v != "" {
+		return "valkey " + v, err
+	}
+	return "redis " + infoField(info, "redis_version"), err
 }
 
 // login says the password, and the user where there is one.

@@ -25,7 +25,7 @@ func takeWatchdog(ctx context.Context, l *lock, req backends.Request) (backends.
 		return nil, err
 	}
 	own := &lease{l: l, req: req, info: info, release: releaseLua}
-	return backends.Watch(ctx, own, l.env.Now, req, own.extend), nil
+	return backends.Watch(ctx, own, l.env.Now, req, own.Extend), nil
 }
 
 var (
@@ -33,9 +33,6 @@ var (
 	_ backends.Asker    = (*lease)(nil)
 	_ backends.Extender = (*redlockLease)(nil)
 )
-
-// Extend is one extension that its user asks for.
-func (l *lease) Extend(ctx context.Context) (backends.Renewal, error) { return called(l.extend(ctx)) }
 
 // Held looks whether the key has the lease's own value.
 func (l *lease) Held(ctx context.Context) (bool, error) {
@@ -46,21 +43,13 @@ func (l *lease) Held(ctx context.Context) (bool, error) {
 	return owner == l.info.Owner, err
 }
 
-// called is what an extension amounts to for who asked for it.
-func called(r backends.Renewal, held bool, err error) (backends.Renewal, error) {
-	if err == nil && !held {
-		err = backends.ErrNotHeld
-	}
-	return r, err
-}
-
-// extend prolongs the key while it holds the lease's own value.
-func (l *lease) extend(ctx context.Context) (backends.Renewal, bool, error) {
+// Extend prolongs the key while it holds the lease's own value.
+func (l *lease) Extend(ctx context.Context) (backends.Renewal, error) {
 	r := backends.Renewal{Sent: l.l.env.Now(), TTL: l.req.TTL}
 	r.Deadline = r.Sent + l.req.TTL.Nanoseconds()
 	_, err := l.l.eval(ctx, renewScript, backends.ErrNotHeld, []string{l.l.key(l.req.Lock)}, l.info.Owner, l.req.TTL.Milliseconds())
 	if errors.Is(err, backends.ErrNotHeld) {
-		return r, false, nil
+		err = backends.ErrNotHeld // in its own words
 	}
-	return r, true, err
+	return r, err
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/backends/internal/tap"
 	"github.com/lockstorm/lockstorm/backends/redis"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
@@ -49,7 +48,7 @@ func openRedislock(_ context.Context, env backends.Env) (backends.Locker, error)
 
 // Acquire waits as the library does: with a linear back-off, for one time to live at most.
 func (l *redislockLock) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
-	return l.obtain(ctx, req, &announced{RetryStrategy: redislock.LinearBackoff(l.backoff), ctx: ctx, req: req})
+	return l.obtain(ctx, req, &announced{redislock.LinearBackoff(l.backoff), req.Waiting(ctx)})
 }
 
 // TryAcquire does not wait, which is the library's default.
@@ -60,17 +59,12 @@ func (l *redislockLock) TryAcquire(ctx context.Context, req backends.Request) (b
 // announced is a retry strategy that tells when the waiting begins.
 type announced struct {
 	redislock.RetryStrategy
-	ctx  context.Context //nolint:containedctx // of the call that it is made for
-	req  backends.Request
-	told bool
+	waits func()
 }
 
 // NextBackoff is asked for after each refusal.
 func (a *announced) NextBackoff() time.Duration {
-	if !a.told {
-		a.told = true
-		a.req.Reach(a.ctx, history.AtWaiting)
-	}
+	a.waits()
 	return a.RetryStrategy.NextBackoff()
 }
 

@@ -17,7 +17,6 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/backends/internal/tap"
 	"github.com/lockstorm/lockstorm/backends/redis"
-	"github.com/lockstorm/lockstorm/history"
 )
 
 // redsyncLock is go-redsync on every node.
@@ -71,7 +70,7 @@ func (l *redsyncLock) mutex(ctx context.Context, req backends.Request) *redsync.
 	if m := l.mutexes[req.Lock]; m != nil && req.Reuse {
 		return m
 	}
-	told := false
+	waits := req.Waiting(ctx)
 	options := append([]redsync.Option{redsync.WithExpiry(req.TTL)}, l.options...)
 	if req.Reuse { // one object has one generator of values: the library's own
 		m := l.sync.NewMutex(redis.Keys(l.env.Run, req.Lock)[0], options...)
@@ -81,10 +80,7 @@ func (l *redsyncLock) mutex(ctx context.Context, req backends.Request) *redsync.
 	options = append(options,
 		redsync.WithGenValueFunc(func() (string, error) { return req.Owner, nil }),
 		redsync.WithRetryDelayFunc(func(int) time.Duration { // as the library does by default, and tells
-			if !told {
-				told = true
-				req.Reach(ctx, history.AtWaiting)
-			}
+			waits()
 			return redsyncLeast + time.Duration(l.env.Rand.Int64N(int64(redsyncMost-redsyncLeast)))
 		}))
 	return l.sync.NewMutex(redis.Keys(l.env.Run, req.Lock)[0], options...)

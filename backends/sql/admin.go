@@ -176,11 +176,7 @@ func (a admin) Flush(ctx context.Context) (n int64, err error) {
 
 // there reports whether a table is: clients make them.
 func (a admin) there(ctx context.Context, table string) (bool, error) {
-	schema := "current_schema()"
-	if a.e == &mariadb {
-		schema = "'" + mariadbDB + "'"
-	}
-	n, err := a.number(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_name = ? AND table_schema = "+schema, table)
+	n, err := a.number(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_name = ? AND table_schema = {schema}", table)
 	return n > 0, err
 }
 
@@ -198,11 +194,7 @@ func (l leader) Role(ctx context.Context) (string, error) {
 
 // Followers counts the replicas that are connected.
 func (l leader) Followers(ctx context.Context) (int, error) {
-	text := "SELECT COUNT(*) FROM pg_stat_replication WHERE state = 'streaming'"
-	if l.e == &mariadb {
-		text = "SELECT COUNT(*) FROM information_schema.processlist WHERE command = 'Binlog Dump'"
-	}
-	n, err := l.number(ctx, text)
+	n, err := l.number(ctx, "{followers}")
 	return int(n), err
 }
 
@@ -212,20 +204,8 @@ func (l leader) InSync(ctx context.Context, followers int) (bool, string, error)
 	if err != nil || n < followers {
 		return false, fmt.Sprintf("%d of %d replicas are connected", n, followers), err
 	}
-	if l.e == &mariadb {
-		return l.mariadbInSync(ctx, followers)
-	}
-	n64, err := l.number(ctx, "SELECT COUNT(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()")
-	return int(n64) >= followers, fmt.Sprintf("%d of %d replicas have replayed all of the write-ahead log (WAL)", n64, followers),
-		err
-}
-
-// mariadbInSync asks what the master has sent: it does not know what was applied, but a replica that
-// waits for more has read all.
-func (l leader) mariadbInSync(ctx context.Context, followers int) (bool, string, error) {
-	n, err := l.number(ctx, "SELECT COUNT(*) FROM information_schema.processlist WHERE command = 'Binlog Dump' AND state LIKE "+
-		"'%has sent all binlog%'")
-	return int(n) >= followers, fmt.Sprintf("the master has sent all of its binary log to %d of %d replicas", n, followers), err
+	synced, err := l.number(ctx, "{in sync}")
+	return int(synced) >= followers, fmt.Sprintf(l.e.synced, synced, followers), err
 }
 
 // Promote ends following and takes writes.

@@ -23,8 +23,6 @@ type advisory struct {
 	idle  time.Duration // after so long without a statement the server ends the connection; 0: never
 }
 
-var _ backends.Locker = (*advisory)(nil)
-
 // Scopes of an advisory lock of PostgreSQL.
 const (
 	scopeSession     = "session"
@@ -124,8 +122,8 @@ func (a *advisory) keyOf(lock string) any {
 // every statement renews.
 func (a *advisory) leased(ctx context.Context, l *advisoryLease) (backends.Lease, error) {
 	l.info.Lease, l.info.TTL = l.req.LeaseName(), a.idle
-	r, alive, err := l.ping(ctx) // it may have waited for longer than that
-	if err != nil || !alive {
+	r, err := l.ping(ctx) // it may have waited for longer than that
+	if err != nil {
 		return nil, errors.Join(err, backends.ErrNotHeld)
 	}
 	l.info.Sent, l.info.Deadline = r.Sent, r.Deadline
@@ -167,7 +165,8 @@ func (l *advisoryLease) watching(ctx context.Context) {
 				return
 			case <-tick.C:
 			}
-			if _, alive, _ := l.ping(ctx); !alive {
+			l.ping(ctx) //nolint:errcheck // who holds something on the connection is told
+			if !l.a.alive(l.conn) {
 				return
 			}
 		}
@@ -184,14 +183,17 @@ func (l *advisoryLease) StopRenewing() {
 }
 
 // ping has the server hear of us. Whoever held something on a connection that has ended is told.
-func (l *advisoryLease) ping(ctx context.Context) (backends.Renewal, bool, error) {
+func (l *advisoryLease) ping(ctx context.Context) (backends.Renewal, error) {
 	r := backends.Renewal{Sent: l.a.env.Now(), TTL: l.a.idle}
 	r.Deadline = r.Sent + r.TTL.Nanoseconds()
 	if !l.a.alive(l.conn) {
-		return r, false, nil
+		return r, backends.ErrNotHeld
 	}
 	_, err := l.a.exec(ctx, l.conn, "SELECT 1")
-	return r, l.a.alive(l.conn), err
+	if err == nil && !l.a.alive(l.conn) {
+		err = backends.ErrNotHeld
+	}
+	return r, err
 }
 
 // Release gives the lock back on the connection that holds it.

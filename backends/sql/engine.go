@@ -21,9 +21,10 @@ type engine struct {
 	open     func(env backends.Env, node string) (*stdsql.DB, error)
 	numbered bool              // placeholders are $1, $2 and not ?
 	words    map[string]string // what stands for {word} in a statement
-	schema   []string
-	// known keeps apart what an answer of the server says for certain; nil: it says nothing.
-	known func(err error) error
+	// answer is the code of an answer of the server, and whether the connection ends with it; empty: it is none.
+	answer func(err error) (code string, ends bool)
+	known  map[string]error // what an answer of a code says for certain
+	synced string           // says of how many of how many replicas it is known that they have all
 	// settings prepare a new connection: a waiter gives up after so many seconds.
 	settings func(seconds int) []string
 	leads    string // asks whether the server takes writes: 1
@@ -78,10 +79,23 @@ func (e *engine) outcome(err error, sent bool) error {
 	case errors.Is(err, driver.ErrBadConn):
 		return fmt.Errorf("%w: %w", net.ErrClosed, err)
 	}
-	if known := e.known(err); known != nil {
-		return known
+	switch code, ends := e.answer(err); {
+	case e.known[code] != nil:
+		return fmt.Errorf("%w: %w", e.known[code], err)
+	case code == "" || ends:
+		return err
 	}
-	return err
+	return fmt.Errorf("%w: %w", errRefused, err)
+}
+
+// schema are the tables of both engines.
+var schema = []string{
+	"CREATE TABLE IF NOT EXISTS ls_data (id VARCHAR(190) PRIMARY KEY, value BIGINT NOT NULL, ledger BIGINT NOT NULL, version " +
+		"BIGINT NOT NULL, changed BIGINT NOT NULL){kind}",
+	"CREATE TABLE IF NOT EXISTS ls_keyless (id VARCHAR(190) NOT NULL, value BIGINT NOT NULL, ledger BIGINT NOT NULL){kind}",
+	"CREATE TABLE IF NOT EXISTS ls_lock (id VARCHAR(190) PRIMARY KEY, owner VARCHAR(190) NOT NULL){kind}",
+	"CREATE TABLE IF NOT EXISTS ls_lease (id VARCHAR(190) PRIMARY KEY, owner VARCHAR(190) NOT NULL, expires BIGINT NOT NULL, " +
+		"token BIGINT NOT NULL){kind}",
 }
 
 // ended reports whether an error is not an answer of the server: then its connection is of no use

@@ -73,7 +73,7 @@ func (r robbing) TryAcquire(ctx context.Context, req backends.Request) (backends
 	if err != nil {
 		return nil, err
 	}
-	return &rowOwned{l.Info(), func(ctx context.Context) error {
+	return &backends.Granted{Of: l.Info(), Give: func(ctx context.Context) error {
 		if w, ok := l.(backends.Renewer); ok {
 			w.StopRenewing()
 		}

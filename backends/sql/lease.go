@@ -19,8 +19,6 @@ type leases struct {
 	byClient  bool // by the clock of the client, and not of the server
 }
 
-var _ backends.Locker = (*leases)(nil)
-
 // Acquire tries again and again.
 func (s *leases) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
 	return backends.Poll(ctx, s.env, req, s.TryAcquire)
@@ -44,13 +42,13 @@ func (s *leases) TryAcquire(ctx context.Context, req backends.Request) (backends
 	if info.Token, err = s.take(ctx, conn, id, req); err != nil {
 		return nil, err
 	}
-	l := &leaseRow{rowOwned: &rowOwned{info, func(ctx context.Context) error {
+	l := &leaseRow{Granted: backends.Granted{Of: info, Give: func(ctx context.Context) error {
 		return s.free(ctx, "UPDATE ls_lease SET owner = '', expires = 0 WHERE id = ? AND owner = ?", id, req.Owner)
 	}}, s: s, id: id, req: req}
 	if !s.heartbeat {
 		return l, nil
 	}
-	return backends.Watch(ctx, l, s.env.Now, req, l.extend), nil
+	return backends.Watch(ctx, l, s.env.Now, req, l.Extend), nil
 }
 
 // take is one statement, which gives the row its next token.
@@ -94,7 +92,7 @@ func (s *leases) clock(text string) string {
 
 // leaseRow is a row that is ours until its lease is over.
 type leaseRow struct {
-	*rowOwned
+	backends.Granted
 	s   *leases
 	id  string
 	req backends.Request
@@ -102,24 +100,18 @@ type leaseRow struct {
 
 var _ backends.Extender = (*leaseRow)(nil)
 
-// Extend is one extension that its user asks for.
+// Extend prolongs the lease while the row has the owner's name in it.
 func (l *leaseRow) Extend(ctx context.Context) (backends.Renewal, error) {
-	r, held, err := l.extend(ctx)
-	if err == nil && !held {
-		err = backends.ErrNotHeld
-	}
-	return r, err
-}
-
-// extend prolongs the lease while the row has the owner's name in it.
-func (l *leaseRow) extend(ctx context.Context) (backends.Renewal, bool, error) {
 	conn, err := l.s.open(ctx)
 	r := backends.Renewal{Sent: l.s.env.Now(), TTL: l.req.TTL}
 	r.Deadline = r.Sent + r.TTL.Nanoseconds()
 	if err != nil {
-		return r, true, err
+		return r, err
 	}
 	text := l.s.clock("UPDATE ls_lease SET expires = {clock} + ? WHERE id = ? AND owner = ?")
 	n, err := l.s.changed(ctx, conn, text, l.req.TTL.Microseconds(), l.id, l.req.Owner)
-	return r, n > 0, err
+	if err == nil && n == 0 {
+		err = backends.ErrNotHeld
+	}
+	return r, err
 }

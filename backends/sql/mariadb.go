@@ -8,6 +8,7 @@ import (
 	"io"
 	"log"
 	"net"
+	"strconv"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -16,7 +17,7 @@ import (
 
 var mariadb = engine{
 	name: "mariadb", register: "mariadb", library: "github.com/go-sql-driver/mysql v1.10.1",
-	open: openMariaDB, known: knownMariaDB,
+	open: openMariaDB, answer: answerOfMariaDB,
 	words: map[string]string{
 		"now":        "CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED)",
 		"if absent":  "",
@@ -24,15 +25,21 @@ var mariadb = engine{
 		"connection": "CONNECTION_ID()",
 		"counted on": "LAST_INSERT_ID(token + 1)",
 		"returning":  "",
+		"kind":       " ENGINE=InnoDB",
+		"schema":     "'" + mariadbDB + "'",
+		"followers":  "SELECT COUNT(*) FROM information_schema.processlist WHERE command = 'Binlog Dump'",
+		// what the master has sent: it does not know what was applied, but a replica that waits for more has read all
+		"in sync": "SELECT COUNT(*) FROM information_schema.processlist WHERE command = 'Binlog Dump' AND state LIKE " +
+			"'%has sent all binlog%'",
 	},
-	schema: []string{
-		"CREATE TABLE IF NOT EXISTS ls_data (id VARCHAR(190) PRIMARY KEY, value BIGINT NOT NULL, ledger BIGINT NOT NULL, version " +
-			"BIGINT NOT NULL, changed BIGINT NOT NULL) ENGINE=InnoDB",
-		"CREATE TABLE IF NOT EXISTS ls_keyless (id VARCHAR(190) NOT NULL, value BIGINT NOT NULL, ledger BIGINT NOT NULL) ENGINE=InnoDB",
-		"CREATE TABLE IF NOT EXISTS ls_lock (id VARCHAR(190) PRIMARY KEY, owner VARCHAR(190) NOT NULL) ENGINE=InnoDB",
-		"CREATE TABLE IF NOT EXISTS ls_lease (id VARCHAR(190) PRIMARY KEY, owner VARCHAR(190) NOT NULL, expires BIGINT NOT NULL, " +
-			"token BIGINT NOT NULL) ENGINE=InnoDB",
+	known: map[string]error{
+		"1205": backends.ErrBusy,                                 // lock wait timeout, and NOWAIT
+		"1213": backends.ErrDeadlock,                             // deadlock
+		"1062": backends.ErrConflict,                             // duplicate entry
+		"1020": backends.ErrConflict,                             // record has changed since last read
+		"1290": backends.ErrNotSent, "1792": backends.ErrNotSent, // read-only: it does not lead any more
 	},
+	synced: "the master has sent all of its binary log to %d of %d replicas",
 	settings: func(seconds int) []string {
 		return []string{fmt.Sprintf("SET SESSION innodb_lock_wait_timeout = %d", seconds)}
 	},
@@ -57,23 +64,11 @@ func openMariaDB(env backends.Env, node string) (*stdsql.DB, error) {
 	return stdsql.OpenDB(c), nil
 }
 
-// knownMariaDB reads the number of an answer.
-func knownMariaDB(err error) error {
+// answerOfMariaDB reads the number of an answer: with a shutdown or a KILL the connection ends.
+func answerOfMariaDB(err error) (code string, ends bool) {
 	var said *mysql.MySQLError
 	if !errors.As(err, &said) {
-		return nil
+		return "", false
 	}
-	switch said.Number {
-	case 1205: // lock wait timeout, and NOWAIT
-		return fmt.Errorf("%w: %w", backends.ErrBusy, err)
-	case 1213: // deadlock
-		return fmt.Errorf("%w: %w", backends.ErrDeadlock, err)
-	case 1062, 1020: // duplicate entry, record has changed since last read
-		return fmt.Errorf("%w: %w", backends.ErrConflict, err)
-	case 1290, 1792: // read-only: it does not lead any more
-		return fmt.Errorf("%w: %w", backends.ErrNotSent, err)
-	case 1053, 1927: // shutdown, connection killed: it ends
-		return nil
-	}
-	return fmt.Errorf("%w: %w", errRefused, err)
+	return strconv.Itoa(int(said.Number)), said.Number == 1053 || said.Number == 1927
 }

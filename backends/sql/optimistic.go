@@ -27,10 +27,7 @@ type optimistic struct {
 	last *snapshot
 }
 
-var (
-	_ backends.Locker   = (*optimistic)(nil)
-	_ backends.Resource = (*optimistic)(nil)
-)
+var _ backends.Resource = (*optimistic)(nil)
 
 // Acquire has the row be there; it lets everybody in.
 func (o *optimistic) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
@@ -78,11 +75,7 @@ type snapshot struct {
 
 type row struct{ value, ledger, version, changed int64 }
 
-var (
-	_ backends.Lease   = (*snapshot)(nil)
-	_ backends.Access  = (*snapshot)(nil)
-	_ backends.Settler = (*snapshot)(nil)
-)
+var _ backends.Settler = (*snapshot)(nil)
 
 // Info is what was granted.
 func (s *snapshot) Info() backends.Info { return s.info }

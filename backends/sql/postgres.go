@@ -16,7 +16,7 @@ import (
 
 var postgres = engine{
 	name: "postgres", register: "postgres", library: "github.com/jackc/pgx/v5 v5.12.0",
-	open: openPostgres, numbered: true, known: knownPostgres,
+	open: openPostgres, numbered: true, answer: answerOfPostgres,
 	words: map[string]string{
 		"now":        "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint",
 		"if absent":  "ON CONFLICT DO NOTHING",
@@ -24,15 +24,19 @@ var postgres = engine{
 		"connection": "pg_backend_pid()",
 		"counted on": "token + 1",
 		"returning":  "RETURNING token",
+		"kind":       "",
+		"schema":     "current_schema()",
+		"followers":  "SELECT COUNT(*) FROM pg_stat_replication WHERE state = 'streaming'",
+		"in sync":    "SELECT COUNT(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()",
 	},
-	schema: []string{
-		"CREATE TABLE IF NOT EXISTS ls_data (id VARCHAR(190) PRIMARY KEY, value BIGINT NOT NULL, ledger BIGINT NOT NULL, version " +
-			"BIGINT NOT NULL, changed BIGINT NOT NULL)",
-		"CREATE TABLE IF NOT EXISTS ls_keyless (id VARCHAR(190) NOT NULL, value BIGINT NOT NULL, ledger BIGINT NOT NULL)",
-		"CREATE TABLE IF NOT EXISTS ls_lock (id VARCHAR(190) PRIMARY KEY, owner VARCHAR(190) NOT NULL)",
-		"CREATE TABLE IF NOT EXISTS ls_lease (id VARCHAR(190) PRIMARY KEY, owner VARCHAR(190) NOT NULL, expires BIGINT NOT NULL, " +
-			"token BIGINT NOT NULL)",
+	known: map[string]error{
+		"55P03": backends.ErrBusy,     // lock_not_available
+		"40P01": backends.ErrDeadlock, // deadlock_detected
+		"40001": backends.ErrConflict, // serialization_failure
+		"23505": backends.ErrConflict, // unique_violation
+		"25006": backends.ErrNotSent,  // read_only_sql_transaction: it does not lead any more
 	},
+	synced:   "%d of %d replicas have replayed all of the write-ahead log (WAL)",
 	settings: func(seconds int) []string { return []string{fmt.Sprintf("SET lock_timeout = '%ds'", seconds)} },
 	leads:    "SELECT CASE WHEN pg_is_in_recovery() THEN 0 ELSE 1 END",
 }
@@ -54,24 +58,11 @@ func openPostgres(env backends.Env, node string) (*stdsql.DB, error) {
 	return stdlib.OpenDB(*cfg), nil
 }
 
-// knownPostgres reads the code of an answer.
-func knownPostgres(err error) error {
+// answerOfPostgres reads the code of an answer.
+func answerOfPostgres(err error) (code string, ends bool) {
 	var said *pgconn.PgError
 	if !errors.As(err, &said) {
-		return nil
+		return "", false
 	}
-	switch said.Code {
-	case "55P03": // lock_not_available
-		return fmt.Errorf("%w: %w", backends.ErrBusy, err)
-	case "40P01": // deadlock_detected
-		return fmt.Errorf("%w: %w", backends.ErrDeadlock, err)
-	case "40001", "23505": // serialization_failure, unique_violation
-		return fmt.Errorf("%w: %w", backends.ErrConflict, err)
-	case "25006": // read_only_sql_transaction: it does not lead any more
-		return fmt.Errorf("%w: %w", backends.ErrNotSent, err)
-	}
-	if said.Severity == "FATAL" || said.Severity == "PANIC" {
-		return nil // the connection ends with it
-	}
-	return fmt.Errorf("%w: %w", errRefused, err)
+	return said.Code, said.Severity == "FATAL" || said.Severity == "PANIC"
 }

@@ -34,8 +34,6 @@ func Registers() []backends.Register {
 
 type register struct{ *session }
 
-var _ backends.Resource = (*register)(nil)
-
 // Open needs no request.
 func (r *register) Open(_ context.Context, lock, _ string, lease backends.Info) (backends.Access, error) {
 	return &value{r: r, lock: lock, lease: lease}, nil

@@ -24,10 +24,7 @@ type rows struct {
 	tx *transaction // nil: none is open
 }
 
-var (
-	_ backends.Locker   = (*rows)(nil)
-	_ backends.Resource = (*rows)(nil)
-)
+var _ backends.Resource = (*rows)(nil)
 
 // transaction is one that is open, or what became of it.
 type transaction struct {
@@ -177,10 +174,7 @@ type rowLease struct {
 	info     backends.Info
 }
 
-var (
-	_ backends.Settler = (*rowLease)(nil)
-	_ backends.Access  = (*rowLease)(nil)
-)
+var _ backends.Settler = (*rowLease)(nil)
 
 // Info is what was granted.
 func (l *rowLease) Info() backends.Info { return l.info }

@@ -117,10 +117,10 @@ func (s *session) prepare(ctx context.Context, conn *stdsql.Conn) error {
 	}
 	statements := append(s.e.settings(s.patience()), s.settings...)
 	if !s.ready {
-		statements = append(statements, s.e.schema...)
+		statements = append(statements, schema...)
 	}
 	for _, text := range statements {
-		_, err := conn.ExecContext(ctx, text)
+		_, err := conn.ExecContext(ctx, s.e.text(text))
 		if err != nil && !errors.Is(s.e.outcome(err, true), backends.ErrConflict) { // two clients make a table at once
 			return err
 		}

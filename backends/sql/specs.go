@@ -1,9 +1,11 @@
 package sql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,28 +64,32 @@ func Specs() []backends.Spec {
 
 // spec is what they share. A database that was killed takes a while to recover, and a connection
 // that has ended is dialled again at the next request.
-func spec(name, doc string, open func(env backends.Env) (backends.Locker, error)) backends.Spec {
+func spec(name, doc string, open func(s *session) (backends.Locker, error)) backends.Spec {
 	return backends.Spec{
 		Name: name, Doc: doc, Topologies: both(), Ends: history.EndsConnection, Connected: true, Recovery: time.Second,
-		Open: func(_ context.Context, env backends.Env) (backends.Locker, error) { return open(env) },
+		Open: func(_ context.Context, env backends.Env) (backends.Locker, error) {
+			s, err := newSession(env)
+			if err != nil {
+				return nil, err
+			}
+			return open(s)
+		},
 	}
 }
 
 func rowSpecs() []backends.Spec {
 	rowLock := spec("sql-for-update", "SELECT ... FOR UPDATE of an existing row; the data changes in the same transaction",
-		func(env backends.Env) (backends.Locker, error) {
-			s, err := newSession(env)
-			return &rows{session: s, table: tableData, isolation: isolations[env.Values[paramIsolation]]}, err
+		func(s *session) (backends.Locker, error) {
+			return &rows{session: s, table: tableData, isolation: isolations[s.env.Values[paramIsolation]]}, nil
 		})
 	rowLock.Settles, rowLock.Params, rowLock.With = true, []catalog.Param{isolationParam}, withIsolation
 	rowLock.Notes = "Two clients may believe that they hold the lock when the server ends a connection, but only one can commit."
 
 	missing := spec("sql-for-update-missing-row", "SELECT ... FOR UPDATE of a row that may be missing: then the client believes "+
 		"that the lock is free, and inserts it in the same transaction",
-		func(env backends.Env) (backends.Locker, error) {
-			s, err := newSession(env)
-			table := map[string]string{"yes": tableData, "no": tableKeyless}[env.Values[paramKey]]
-			return &rows{session: s, table: table, missing: true, isolation: isolations[env.Values[paramIsolation]]}, err
+		func(s *session) (backends.Locker, error) {
+			table := map[string]string{"yes": tableData, "no": tableKeyless}[s.env.Values[paramKey]]
+			return &rows{session: s, table: table, missing: true, isolation: isolations[s.env.Values[paramIsolation]]}, nil
 		})
 	missing.Topologies = alone()
 	missing.Settles, missing.With = true, withIsolation
@@ -96,18 +102,9 @@ func rowSpecs() []backends.Spec {
 
 func optimisticSpecs() []backends.Spec {
 	of := func(name, doc, condition string) backends.Spec {
-		s := spec(name, doc, func(env backends.Env) (backends.Locker, error) {
-			s, err := newSession(env)
-			if err != nil {
-				return nil, err
-			}
-			resolution := time.Duration(0)
-			if condition == byTimestamp {
-				if resolution, err = env.Values.Length(paramResolution, env.TTL); err != nil {
-					return nil, err
-				}
-			}
-			return &optimistic{session: s, condition: condition, resolution: resolution.Microseconds()}, nil
+		s := spec(name, doc, func(s *session) (backends.Locker, error) {
+			resolution, err := s.env.Values.Length(paramResolution, s.env.TTL) // 0 where it is no parameter
+			return &optimistic{session: s, condition: condition, resolution: resolution.Microseconds()}, err
 		})
 		s.Settles, s.Model.Kind, s.Ends = true, history.ModelNone, history.EndsNever
 		if condition != byVersion {
@@ -137,18 +134,14 @@ func optimisticSpecs() []backends.Spec {
 func lockSpecs() []backends.Spec {
 	insert := spec("sql-insert-unique", "a row with a primary key: inserted to acquire, deleted to release; a dead holder blocks "+
 		"everyone for ever",
-		func(env backends.Env) (backends.Locker, error) {
-			s, err := newSession(env)
-			return unique{s}, err
-		})
+		func(s *session) (backends.Locker, error) { return unique{s}, nil })
 	insert.Ends, insert.Keys = history.EndsNever, keys(tableLock)
 
 	lease := spec("sql-lease-row", "a row with owner and expiry: an UPDATE acquires it if it has expired, and renews it in the "+
 		"background; the row counts fencing tokens",
-		func(env backends.Env) (backends.Locker, error) {
-			s, err := newSession(env)
-			return &leases{session: s, heartbeat: env.Values[paramHeartbeat] == "yes", byClient: env.Values[paramClock] == clockClient},
-				err
+		func(s *session) (backends.Locker, error) {
+			v := s.env.Values
+			return &leases{session: s, heartbeat: v[paramHeartbeat] == "yes", byClient: v[paramClock] == clockClient}, nil
 		})
 	lease.Ends, lease.Tokens, lease.Keys, lease.Renews = history.EndsLease, true, keys(tableLease), true
 	lease.Params = []catalog.Param{
@@ -178,46 +171,42 @@ func keys(table string) func(run, lock string) []string {
 	return func(run, lock string) []string { return []string{keyOf(table, run, lock)} }
 }
 
-func openAdvisory(env backends.Env) (backends.Locker, error) {
-	watch, err := env.Values.Length(paramWatch, env.TTL)
+// lengths reads several lengths of time; one that the lock does not have is 0.
+func lengths(v catalog.Values, ttl time.Duration, names ...string) (all []time.Duration, err error) {
+	for _, name := range names {
+		d, wrong := v.Length(name, ttl)
+		all, err = append(all, d), cmp.Or(err, wrong)
+	}
+	return all, err
+}
+
+func openAdvisory(s *session) (backends.Locker, error) {
+	d, err := lengths(s.env.Values, s.env.TTL, paramWatch, paramIdle)
 	if err != nil {
 		return nil, err
 	}
-	idle, err := env.Values.Length(paramIdle, env.TTL)
-	if err != nil {
+	watch, idle := d[0], d[1]
+	if s.settings, err = kernelLimits(s.env.Values, s.env.TTL); err != nil {
 		return nil, err
 	}
-	s, err := newSession(env)
-	if err != nil {
-		return nil, err
+	switch {
+	case idle == 0:
+	case s.e == &mariadb:
+		idle = idle.Round(time.Second)
+		s.settings = append(s.settings, fmt.Sprintf("SET SESSION wait_timeout = %d", int(idle.Seconds())))
+	default:
+		s.settings = append(s.settings, fmt.Sprintf("SET idle_session_timeout = '%dms'", idle.Milliseconds()))
 	}
-	if idle > 0 {
-		s.settings = []string{fmt.Sprintf("SET idle_session_timeout = '%dms'", idle.Milliseconds())}
-		if s.e == &mariadb {
-			idle = idle.Round(time.Second)
-			s.settings = []string{fmt.Sprintf("SET SESSION wait_timeout = %d", int(idle.Seconds()))}
-		}
-	}
-	if s.e == &postgres {
-		network, err := kernelLimits(env.Values, env.TTL)
-		if err != nil {
-			return nil, err
-		}
-		s.settings = append(s.settings, network...)
-	}
-	return &advisory{session: s, scope: env.Values[paramScope], watch: watch, idle: idle}, nil
+	return &advisory{session: s, scope: s.env.Values[paramScope], watch: watch, idle: idle}, nil
 }
 
 // kernelLimits are the settings by which PostgreSQL has its kernel find out that nobody is there.
 func kernelLimits(v catalog.Values, ttl time.Duration) (settings []string, err error) {
-	keepalive, err := v.Length(paramKeepalive, ttl)
+	d, err := lengths(v, ttl, paramKeepalive, paramUnheard)
 	if err != nil {
 		return nil, err
 	}
-	unheard, err := v.Length(paramUnheard, ttl)
-	if err != nil {
-		return nil, err
-	}
+	keepalive, unheard := d[0], d[1]
 	if keepalive > 0 {
 		seconds := max(1, int(keepalive.Round(time.Second).Seconds()))
 		settings = append(settings, fmt.Sprintf("SET tcp_keepalives_idle = %d", seconds),
@@ -230,10 +219,8 @@ func kernelLimits(v catalog.Values, ttl time.Duration) (settings []string, err e
 }
 
 func choose(v catalog.Values, name string, valid ...string) error {
-	for _, word := range valid {
-		if v[name] == word {
-			return nil
-		}
+	if slices.Contains(valid, v[name]) {
+		return nil
 	}
 	return fmt.Errorf("%s=%s: choose one of %s", name, v[name], strings.Join(valid, ", "))
 }
@@ -255,30 +242,22 @@ func withLease(s backends.Spec, v catalog.Values) (backends.Spec, error) {
 
 // withAdvisory makes a lock that ends with an idle time-out one that has a lease.
 func withAdvisory(s backends.Spec, v catalog.Values) (backends.Spec, error) {
-	if scope, has := v[paramScope]; has {
-		if err := choose(v, paramScope, scopeSession, scopeTransaction); err != nil {
-			return s, err
-		}
-		if idle, err := v.Length(paramIdle, time.Second); err == nil && idle > 0 && scope == scopeTransaction {
-			return s, fmt.Errorf("%s=%s applies only to scope=session, because lockstorm sets the server's time-out of idle sessions, "+
-				"not of idle transactions: leave this parameter out, or use scope=session", paramIdle, v[paramIdle])
-		}
+	scope, has := v[paramScope]
+	if err := choose(v, paramScope, scopeSession, scopeTransaction); has && err != nil {
+		return s, err
 	}
-	watch, err := v.Length(paramWatch, time.Second)
+	d, err := lengths(v, time.Second, paramIdle, paramWatch)
 	if err != nil {
 		return s, err
 	}
-	idle, err := v.Length(paramIdle, time.Second)
-	if err != nil {
-		return s, err
-	}
-	if _, has := v[paramKeepalive]; has {
-		if _, err := kernelLimits(v, time.Second); err != nil {
-			return s, err
-		}
+	idle, watch := d[0], d[1]
+	if idle > 0 && scope == scopeTransaction {
+		return s, fmt.Errorf("%s=%s applies only to scope=session, because lockstorm sets the server's time-out of idle sessions, "+
+			"not of idle transactions: leave this parameter out, or use scope=session", paramIdle, v[paramIdle])
 	}
 	if idle > 0 {
 		s.Ends, s.Renews = history.EndsLease, watch > 0
 	}
-	return s, nil
+	_, err = kernelLimits(v, time.Second)
+	return s, err
 }

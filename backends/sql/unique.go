@@ -11,8 +11,6 @@ import (
 // unique is a row that only one can insert: who does holds the lock, until it is deleted.
 type unique struct{ *session }
 
-var _ backends.Locker = unique{}
-
 // Acquire tries again and again.
 func (u unique) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
 	return backends.Poll(ctx, u.env, req, u.TryAcquire)
@@ -32,7 +30,7 @@ func (u unique) TryAcquire(ctx context.Context, req backends.Request) (backends.
 	if err != nil {
 		return nil, err
 	}
-	return &rowOwned{info, func(ctx context.Context) error {
+	return &backends.Granted{Of: info, Give: func(ctx context.Context) error {
 		return u.free(ctx, "DELETE FROM ls_lock WHERE id = ? AND owner = ?", u.id(req.Lock), req.Owner)
 	}}, nil
 }
@@ -49,15 +47,3 @@ func (s *session) free(ctx context.Context, text string, args ...any) error {
 	}
 	return err
 }
-
-// rowOwned is a row with the owner's name in it.
-type rowOwned struct {
-	info    backends.Info
-	release func(context.Context) error
-}
-
-// Info is what was granted.
-func (l *rowOwned) Info() backends.Info { return l.info }
-
-// Release frees the row if it is the grant's own.
-func (l *rowOwned) Release(ctx context.Context) error { return l.release(ctx) }

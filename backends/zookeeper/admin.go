@@ -10,12 +10,6 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/history"
-)
-
-// RoleLooking is the role of a server that has no leader.
-const (
-	RoleLooking = "looking" // it has no quorum and serves nobody
 )
 
 // What `srvr` calls them.
@@ -26,13 +20,16 @@ const (
 
 // admin asks a server past all links, by the words of four letters that it answers at its client
 // port, and as a client of its own.
-type admin struct{ addr func() string }
+type admin struct {
+	addr func() string
+	cluster.Voter
+}
 
-func newAdmin(addr func() string) any { return admin{addr} }
+func newAdmin(addr func() string) any {
+	return admin{addr, func(ctx context.Context) (cluster.Standing, error) { return status(ctx, addr()) }}
+}
 
 var (
-	_ cluster.Roler         = admin{}
-	_ cluster.Elector       = admin{}
 	_ cluster.SessionEnder  = admin{}
 	_ cluster.SessionFinder = admin{}
 )
@@ -57,14 +54,8 @@ func ask(ctx context.Context, addr, word string) (string, error) {
 	return string(said), err
 }
 
-// standing is what a server says of itself; with no mode it serves nobody.
-type standing struct {
-	mode  string
-	epoch int64 // of its last change: each leader has one of its own
-}
-
-// status reads `srvr`.
-func status(ctx context.Context, addr string) (s standing, err error) {
+// status reads `srvr`: what the server says of itself. The term is the epoch of its last change: each leader has one of its own.
+func status(ctx context.Context, addr string) (s cluster.Standing, err error) {
 	said, err := ask(ctx, addr, "srvr")
 	if err != nil {
 		return s, err
@@ -73,34 +64,14 @@ func status(ctx context.Context, addr string) (s standing, err error) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		switch name {
 		case "Mode":
-			s.mode = value
+			s.Leads, s.Led = value == modeLeader || value == modeStandalone, value != ""
 		case "Zxid":
 			zxid, err := strconv.ParseInt(strings.TrimPrefix(value, "0x"), 16, 64)
 			if err != nil {
 				return s, fmt.Errorf("zxid %q: %w", value, err)
 			}
-			s.epoch = zxid >> 32
+			s.Term = zxid >> 32
 		}
 	}
 	return s, nil
-}
-
-// Role is what the server says of itself.
-func (a admin) Role(ctx context.Context) (string, error) {
-	s, err := status(ctx, a.addr())
-	switch {
-	case err != nil:
-		return "", err
-	case s.mode == modeLeader || s.mode == modeStandalone:
-		return history.RoleLeader, nil
-	case s.mode == "":
-		return RoleLooking, nil
-	}
-	return history.RoleFollower, nil
-}
-
-// Leads reports whether it says that it leads, and since which epoch.
-func (a admin) Leads(ctx context.Context) (bool, int64, error) {
-	s, err := status(ctx, a.addr())
-	return s.mode == modeLeader || s.mode == modeStandalone, s.epoch, err
 }

@@ -1,6 +1,7 @@
 package zookeeper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,29 +9,26 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/history"
 )
 
 // exclusive is the lock of one fixed ephemeral node: who makes it holds the lock; all others watch
 // it, and are all woken when it goes.
 type exclusive struct {
-	s       *session
+	*session
 	token   string
 	recheck bool // a woken client looks whether it has made the node: another one may have been faster
 }
-
-var _ backends.Locker = (*exclusive)(nil)
 
 const fixedNode = "/lock"
 
 // Acquire waits for the node to go, and tries again.
 func (x *exclusive) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
-	conn, err := x.s.client()
+	conn, err := x.client()
 	if err != nil {
 		return nil, err
 	}
-	woken := false
-	for waiting := false; ; {
+	woken, waits := false, req.Waiting(ctx)
+	for {
 		lease, err := x.try(context.WithoutCancel(ctx), req, woken && !x.recheck)
 		if err == nil || (!errors.Is(err, backends.ErrBusy) && !errors.Is(err, backends.ErrNotSent)) {
 			return lease, err
@@ -38,11 +36,8 @@ func (x *exclusive) Acquire(ctx context.Context, req backends.Request) (backends
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		if !waiting {
-			waiting = true
-			req.Reach(ctx, history.AtWaiting)
-		}
-		gone, watchErr := awaitGone(ctx, conn, lockPath(x.s.env.Run, req.Lock)+fixedNode)
+		waits()
+		gone, watchErr := awaitGone(ctx, conn, lockPath(x.env.Run, req.Lock)+fixedNode)
 		if watchErr != nil {
 			return nil, err // busy
 		}
@@ -57,51 +52,44 @@ func (x *exclusive) TryAcquire(ctx context.Context, req backends.Request) (backe
 
 // try makes the node. careless takes the lock for its own whatever the answer is.
 func (x *exclusive) try(ctx context.Context, req backends.Request, careless bool) (backends.Lease, error) {
-	conn, err := x.s.client()
+	conn, err := x.client()
 	if err != nil {
 		return nil, err
 	}
-	path := lockPath(x.s.env.Run, req.Lock)
-	mark, sent := x.s.mark(), x.s.env.Now()
+	path := lockPath(x.env.Run, req.Lock)
+	mark, sent := x.mark(), x.env.Now()
 	_, err = call(ctx, func() (string, error) {
 		return conn.Create(path+fixedNode, []byte(req.Owner), zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
 	})
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
-		if err := x.s.makePath(ctx, path); err != nil {
-			return nil, fmt.Errorf("%w: %w", backends.ErrNotSent, err) // no lock was asked for yet
-		}
-		return nil, fmt.Errorf("%w: %w", backends.ErrNotSent, err)
-	case errors.Is(err, zk.ErrNodeExists) && !careless:
-		return x.known(ctx, req, mark, sent, err)
-	case err != nil && !errors.Is(err, zk.ErrNodeExists):
-		return x.known(ctx, req, mark, sent, err)
+		return nil, fmt.Errorf("%w: %w", backends.ErrNotSent, cmp.Or(makePath(ctx, conn, path), err)) // no lock was asked for yet
+	case err != nil && (!careless || !errors.Is(err, zk.ErrNodeExists)):
+		return x.known(ctx, conn, req, mark, sent, err)
 	}
-	return x.grant(ctx, req, mark, sent)
+	return x.grant(ctx, conn, req, mark, sent)
 }
 
 // known looks whose the node is: where an answer was lost it may be the own one, by what is written
 // in it.
-func (x *exclusive) known(ctx context.Context, req backends.Request, mark, sent int64, why error) (backends.Lease, error) {
-	conn, err := x.s.client()
-	if err != nil {
-		return nil, err
-	}
+func (x *exclusive) known(ctx context.Context, conn *zk.Conn, req backends.Request, mark, sent int64, why error) (backends.Lease,
+	error,
+) {
 	if errors.Is(why, backends.ErrNotSent) || errors.Is(why, zk.ErrClosing) {
 		return nil, why
 	}
 	data, err := again(ctx, func() ([]byte, error) {
 		if !errors.Is(why, zk.ErrNodeExists) { // the request may be on its way yet
-			if _, err := conn.Sync(lockPath(x.s.env.Run, req.Lock)); err != nil {
+			if _, err := conn.Sync(lockPath(x.env.Run, req.Lock)); err != nil {
 				return nil, err
 			}
 		}
-		data, _, err := conn.Get(lockPath(x.s.env.Run, req.Lock) + fixedNode)
+		data, _, err := conn.Get(lockPath(x.env.Run, req.Lock) + fixedNode)
 		return data, err
 	})
 	switch {
 	case err == nil && string(data) == req.Owner:
-		return x.grant(ctx, req, mark, sent)
+		return x.grant(ctx, conn, req, mark, sent)
 	case errors.Is(why, zk.ErrNodeExists):
 		return nil, fmt.Errorf("%w: %w", backends.ErrBusy, why)
 	}
@@ -109,32 +97,19 @@ func (x *exclusive) known(ctx context.Context, req backends.Request, mark, sent 
 }
 
 // grant reads the token from the node.
-func (x *exclusive) grant(ctx context.Context, req backends.Request, mark, sent int64) (backends.Lease, error) {
-	conn, err := x.s.client()
-	if err != nil {
-		return nil, err
-	}
-	node := lockPath(x.s.env.Run, req.Lock) + fixedNode
-	stat, err := again(ctx, func() (*zk.Stat, error) {
-		_, stat, err := conn.Exists(node)
-		return stat, err
-	})
+func (x *exclusive) grant(ctx context.Context, conn *zk.Conn, req backends.Request, mark, sent int64) (backends.Lease, error) {
+	node := lockPath(x.env.Run, req.Lock) + fixedNode
+	stat, err := exists(ctx, conn, node)
 	switch {
 	case err != nil:
 		return nil, err
 	case stat == nil, x.recheck && stat.EphemeralOwner != conn.SessionID():
 		return nil, errGone
 	}
-	h, info := x.s.granted(req, mark, sent)
+	h, info := x.granted(req, mark, sent)
 	info.Token, info.HasToken = stat.Czxid, true
 	if x.token == tokenVersion {
 		info.Token = int64(stat.Version)
 	}
-	return &nodeLease{s: x.s, node: node, hold: h, info: info, shared: true}, nil
-}
-
-// Close ends the session.
-func (x *exclusive) Close() error {
-	x.s.close()
-	return nil
+	return &nodeLease{s: x.session, node: node, hold: h, info: info, shared: true}, nil
 }

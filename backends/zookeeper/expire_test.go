@@ -15,7 +15,7 @@ import (
 func TestSessionsOfAClient(t *testing.T) {
 	b := ensembletest.Start(t, ensembletest.Named(t, Topologies(), Single))
 	server := b.Cluster.Servers()[0]
-	a := admin{server.Addr}
+	a := newAdmin(server.Addr).(admin)
 	conns := map[string]*zk.Conn{}
 	events := map[string]<-chan zk.Event{}
 	for _, client := range []string{"c1", "c2"} {

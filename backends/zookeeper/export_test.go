@@ -18,7 +18,7 @@ func Mutants() []backends.Spec {
 		"zk-rwlock-reader": readersIgnoreWriters, "zk-rwlock-writer": writersIgnoreReaders, "zk-rwlock-downgrade": downgradeLetsIn,
 	} {
 		m := spec(name, "a mutant: "+string(f), rw.Params, func(s *session, v catalog.Values) backends.Locker {
-			return &queue{s: s, token: v[paramToken], recheck: true, shared: true, flaw: f}
+			return &queue{session: s, token: v[paramToken], recheck: true, shared: true, flaw: f}
 		})
 		m.Model = rw.Model
 		out = append(out, m)

@@ -22,8 +22,6 @@ type nodeLease struct {
 	shared bool
 }
 
-var _ backends.Lease = (*nodeLease)(nil)
-
 // Info is what was granted.
 func (l *nodeLease) Info() backends.Info { return l.info }
 

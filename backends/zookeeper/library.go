@@ -15,17 +15,15 @@ import (
 // library is the lock that the Go client ships: zk.NewLock, Lock, Unlock. A new object is made for
 // each attempt, since one whose session has expired says for ever that it is locked twice. Lock
 // knows no context: it waits for as long as it takes.
-type library struct{ s *session }
-
-var _ backends.Locker = (*library)(nil)
+type library struct{ *session }
 
 // Acquire is Lock. It ends early only with the client.
 func (l *library) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
-	conn, err := l.s.client()
+	conn, err := l.client()
 	if err != nil {
 		return nil, err
 	}
-	path := lockPath(l.s.env.Run, req.Lock)
+	path := lockPath(l.env.Run, req.Lock)
 	lock := zk.NewLock(conn, path, zk.WorldACL(zk.PermAll))
 	req.Reach(ctx, history.AtWaiting)
 	// What is written into the node is the only thing by which it can be found again: Lock has no
@@ -45,22 +43,27 @@ func (l *library) Acquire(ctx context.Context, req backends.Request) (backends.L
 	if err != nil {
 		return nil, known(err)
 	}
-	mark, sent := l.s.mark(), l.s.lastAsked()
+	mark, sent := l.mark(), l.request.Load()
 	token, found := l.token(ctx, conn, path, req.Owner)
 	if !found {
 		return nil, errGone
 	}
-	h, info := l.s.granted(req, mark, sent)
+	h, info := l.granted(req, mark, sent)
 	info.Token, info.HasToken = token, true
-	return &libraryLease{s: l.s, lock: lock, hold: h, info: info}, nil
+	// The release is Unlock, once: after an error the node may stay.
+	return &backends.Granted{Of: info, Give: func(ctx context.Context) error {
+		defer l.over(h)
+		_, err := call(ctx, func() (struct{}, error) { return struct{}{}, lock.Unlock() })
+		if errors.Is(err, zk.ErrNoNode) {
+			return fmt.Errorf("%w: %w", backends.ErrNotHeld, err)
+		}
+		return err
+	}}, nil
 }
 
 // token is the czxid of the node, which a user of the library would have to look up, too.
 func (l *library) token(ctx context.Context, conn *zk.Conn, path, owner string) (int64, bool) {
-	names, err := again(ctx, func() ([]string, error) {
-		names, _, err := conn.Children(path)
-		return names, err
-	})
+	names, err := again(ctx, func() ([]string, error) { return children(conn, path) })
 	for _, name := range names {
 		if err != nil || !strings.Contains(name, "lock-") {
 			continue
@@ -81,30 +84,4 @@ func (l *library) token(ctx context.Context, conn *zk.Conn, path, owner string) 
 // TryAcquire is never called: see Spec.NoTry.
 func (l *library) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
 	return l.Acquire(ctx, req)
-}
-
-// Close ends the session.
-func (l *library) Close() error {
-	l.s.close()
-	return nil
-}
-
-type libraryLease struct {
-	s    *session
-	lock *zk.Lock
-	hold *hold
-	info backends.Info
-}
-
-// Info is what was granted.
-func (l *libraryLease) Info() backends.Info { return l.info }
-
-// Release is Unlock, once: after an error the node may stay.
-func (l *libraryLease) Release(ctx context.Context) error {
-	defer l.s.over(l.hold)
-	_, err := call(ctx, func() (struct{}, error) { return struct{}{}, l.lock.Unlock() })
-	if errors.Is(err, zk.ErrNoNode) {
-		return fmt.Errorf("%w: %w", backends.ErrNotHeld, err)
-	}
-	return err
 }

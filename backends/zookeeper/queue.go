@@ -20,7 +20,7 @@ import (
 //
 //	/lockstorm-RUN/LOCK/OWNER.write-0000000007   <- watched by -- OWNER.write-0000000008
 type queue struct {
-	s       *session
+	*session
 	token   string
 	recheck bool // look again after a wake-up: the node before may have gone without having held
 	shared  bool // readers come in together: else every node is a writer's
@@ -50,8 +50,6 @@ const (
 	tokenVersion  = "version"  // of the data of the own node: it is never written
 )
 
-var _ backends.Locker = (*queue)(nil)
-
 // ticket is a node in the queue.
 type ticket struct {
 	name string // of the node, below the lock's
@@ -71,11 +69,15 @@ func parse(name string) (ticket, bool) {
 
 // Acquire waits for its turn.
 func (q *queue) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
-	t, err := q.enter(ctx, req)
+	conn, err := q.client()
 	if err != nil {
 		return nil, err
 	}
-	lease, err := q.await(ctx, req, t)
+	t, err := q.enter(ctx, conn, req)
+	if err != nil {
+		return nil, err
+	}
+	lease, err := q.await(ctx, conn, req, t)
 	if err == nil {
 		return lease, nil
 	}
@@ -84,11 +86,15 @@ func (q *queue) Acquire(ctx context.Context, req backends.Request) (backends.Lea
 
 // TryAcquire looks once.
 func (q *queue) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
-	t, err := q.enter(ctx, req)
+	conn, err := q.client()
 	if err != nil {
 		return nil, err
 	}
-	lease, _, err := q.look(ctx, req, t)
+	t, err := q.enter(ctx, conn, req)
+	if err != nil {
+		return nil, err
+	}
+	lease, _, err := q.look(ctx, conn, req, t)
 	if err == nil && lease == nil {
 		err = backends.ErrBusy
 	}
@@ -107,12 +113,8 @@ func (q *queue) kind(req backends.Request) string {
 
 // enter makes the node. Where the answer is lost it is found again by the owner in its name, which
 // no other attempt has.
-func (q *queue) enter(ctx context.Context, req backends.Request) (ticket, error) {
-	conn, err := q.s.client()
-	if err != nil {
-		return ticket{}, err
-	}
-	path, own := lockPath(q.s.env.Run, req.Lock), req.Owner+"."+q.kind(req)+"-"
+func (q *queue) enter(ctx context.Context, conn *zk.Conn, req backends.Request) (ticket, error) {
+	path, own := lockPath(q.env.Run, req.Lock), req.Owner+"."+q.kind(req)+"-"
 	for {
 		made, err := call(ctx, func() (string, error) {
 			return conn.Create(path+"/"+own, nil, zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
@@ -125,17 +127,17 @@ func (q *queue) enter(ctx context.Context, req backends.Request) (ticket, error)
 			}
 			return t, nil
 		case errors.Is(err, zk.ErrNoNode):
-			if err := q.s.makePath(ctx, path); err != nil {
+			if err := makePath(ctx, conn, path); err != nil {
 				return ticket{}, fmt.Errorf("%w: %w", backends.ErrNotSent, err) // no lock was asked for yet
 			}
 			continue
 		case ctx.Err() != nil || errors.Is(err, zk.ErrClosing):
 			return ticket{}, err
 		case errors.Is(err, backends.ErrNotSent):
-			nap(ctx, q.s.env.Jitter(q.s.env.Retry))
+			nap(ctx, q.env.Jitter(q.env.Retry))
 			continue
 		}
-		t, found, err := q.find(ctx, path, own)
+		t, found, err := q.find(ctx, conn, path, own)
 		if found || err != nil {
 			return t, err
 		}
@@ -143,8 +145,8 @@ func (q *queue) enter(ctx context.Context, req backends.Request) (ticket, error)
 }
 
 // find looks for the own node among all, as the servers agree on now.
-func (q *queue) find(ctx context.Context, path, own string) (t ticket, found bool, err error) {
-	all, err := q.list(ctx, path, true)
+func (q *queue) find(ctx context.Context, conn *zk.Conn, path, own string) (t ticket, found bool, err error) {
+	all, err := q.list(ctx, conn, path, true)
 	for _, t := range all {
 		if strings.HasPrefix(t.name, own) {
 			return t, true, nil
@@ -155,19 +157,14 @@ func (q *queue) find(ctx context.Context, path, own string) (t ticket, found boo
 
 // list is the queue in its order. It asks again while the connection is lost; with sync, the server
 // catches up with the others first.
-func (q *queue) list(ctx context.Context, path string, sync bool) ([]ticket, error) {
-	conn, err := q.s.client()
-	if err != nil {
-		return nil, err
-	}
+func (q *queue) list(ctx context.Context, conn *zk.Conn, path string, sync bool) ([]ticket, error) {
 	names, err := again(ctx, func() ([]string, error) {
 		if sync {
 			if _, err := conn.Sync(path); err != nil {
 				return nil, err
 			}
 		}
-		names, _, err := conn.Children(path)
-		return names, err
+		return children(conn, path)
 	})
 	if err != nil {
 		return nil, err
@@ -186,10 +183,12 @@ func (q *queue) list(ctx context.Context, path string, sync bool) ([]ticket, err
 var errGone = errors.New("the lock's znode no longer exists, because its session has ended")
 
 // look returns the grant if it is the ticket's turn, else the node that it has to wait for.
-func (q *queue) look(ctx context.Context, req backends.Request, t ticket) (lease backends.Lease, before string, err error) {
-	mark, sent := q.s.mark(), q.s.env.Now()
-	path := lockPath(q.s.env.Run, req.Lock)
-	all, err := q.list(ctx, path, false)
+func (q *queue) look(ctx context.Context, conn *zk.Conn, req backends.Request, t ticket) (lease backends.Lease, before string,
+	err error,
+) {
+	mark, sent := q.mark(), q.env.Now()
+	path := lockPath(q.env.Run, req.Lock)
+	all, err := q.list(ctx, conn, path, false)
 	if err != nil {
 		return nil, "", err
 	}
@@ -200,7 +199,7 @@ func (q *queue) look(ctx context.Context, req backends.Request, t ticket) (lease
 	if before := q.before(all[:at], t); before != "" {
 		return nil, before, nil
 	}
-	lease, err = q.grant(ctx, req, t, mark, sent)
+	lease, err = q.grant(ctx, conn, req, t, mark, sent)
 	return lease, "", err
 }
 
@@ -220,16 +219,11 @@ func (q *queue) before(earlier []ticket, t ticket) string {
 }
 
 // grant looks at the own node again, which tells the token.
-func (q *queue) grant(ctx context.Context, req backends.Request, t ticket, mark, sent int64) (backends.Lease, error) {
-	conn, err := q.s.client()
-	if err != nil {
-		return nil, err
-	}
-	node := lockPath(q.s.env.Run, req.Lock) + "/" + t.name
-	stat, err := again(ctx, func() (*zk.Stat, error) {
-		_, stat, err := conn.Exists(node)
-		return stat, err
-	})
+func (q *queue) grant(ctx context.Context, conn *zk.Conn, req backends.Request, t ticket, mark, sent int64) (backends.Lease,
+	error,
+) {
+	node := lockPath(q.env.Run, req.Lock) + "/" + t.name
+	stat, err := exists(ctx, conn, node)
 	switch {
 	case err != nil:
 		return nil, err
@@ -237,11 +231,11 @@ func (q *queue) grant(ctx context.Context, req backends.Request, t ticket, mark,
 		return nil, errGone
 	}
 	if q.flaw == downgradeLetsIn && t.kind == writer {
-		if node, err = q.downgrade(ctx, node); err != nil {
+		if node, err = q.downgrade(ctx, conn, node); err != nil {
 			return nil, err
 		}
 	}
-	h, info := q.s.granted(req, mark, sent)
+	h, info := q.granted(req, mark, sent)
 	info.HasToken, info.Guard = true, node
 	switch q.token {
 	case tokenSequence:
@@ -251,15 +245,11 @@ func (q *queue) grant(ctx context.Context, req backends.Request, t ticket, mark,
 	default:
 		info.Token = stat.Czxid
 	}
-	return &nodeLease{s: q.s, node: node, hold: h, info: info}, nil
+	return &nodeLease{s: q.session, node: node, hold: h, info: info}, nil
 }
 
 // downgrade is a flaw: it puts a reader's node in the place of a writer's.
-func (q *queue) downgrade(ctx context.Context, node string) (string, error) {
-	conn, err := q.s.client()
-	if err != nil {
-		return "", err
-	}
+func (q *queue) downgrade(ctx context.Context, conn *zk.Conn, node string) (string, error) {
 	own := strings.TrimSuffix(node[:strings.LastIndexByte(node, '-')], writer) + reader + "-"
 	made, err := call(ctx, func() (string, error) {
 		return conn.Create(own, nil, zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
@@ -267,32 +257,26 @@ func (q *queue) downgrade(ctx context.Context, node string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return made, q.s.remove(ctx, node, "")
+	return made, q.remove(ctx, node, "")
 }
 
 // await waits until it is the ticket's turn.
-func (q *queue) await(ctx context.Context, req backends.Request, t ticket) (backends.Lease, error) {
-	conn, err := q.s.client()
-	if err != nil {
-		return nil, err
-	}
-	path := lockPath(q.s.env.Run, req.Lock)
-	for waiting := false; ; {
-		lease, before, err := q.look(ctx, req, t)
+func (q *queue) await(ctx context.Context, conn *zk.Conn, req backends.Request, t ticket) (backends.Lease, error) {
+	path := lockPath(q.env.Run, req.Lock)
+	waits := req.Waiting(ctx)
+	for {
+		lease, before, err := q.look(ctx, conn, req, t)
 		if lease != nil || err != nil {
 			return lease, err
 		}
-		if !waiting {
-			waiting = true
-			req.Reach(ctx, history.AtWaiting)
-		}
-		mark, sent := q.s.mark(), q.s.env.Now()
+		waits()
+		mark, sent := q.mark(), q.env.Now()
 		gone, err := awaitGone(ctx, conn, path+"/"+before)
 		if err != nil {
 			return nil, err
 		}
 		if gone && !q.recheck {
-			return q.grant(ctx, req, t, mark, sent)
+			return q.grant(ctx, conn, req, t, mark, sent)
 		}
 	}
 }
@@ -331,19 +315,13 @@ func (q *queue) leave(ctx context.Context, req backends.Request, t ticket, why e
 	}
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), q.s.env.Timeout)
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), q.env.Timeout)
 		defer cancel()
 	}
-	if err := q.s.remove(ctx, lockPath(q.s.env.Run, req.Lock)+"/"+t.name, ""); err != nil && !errors.Is(err, backends.ErrNotHeld) {
+	if err := q.remove(ctx, lockPath(q.env.Run, req.Lock)+"/"+t.name, ""); err != nil && !errors.Is(err, backends.ErrNotHeld) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", backends.ErrBusy, why)
-}
-
-// Close ends the session.
-func (q *queue) Close() error {
-	q.s.close()
-	return nil
 }
 
 // again makes a call that changes nothing until it is answered: while the connection is lost, the

@@ -29,19 +29,11 @@ func Register() backends.Register {
 	}
 }
 
-type register struct{ s *session }
-
-var _ backends.Resource = (*register)(nil)
+type register struct{ *session }
 
 // Open needs no request.
 func (r *register) Open(_ context.Context, lock, _ string, lease backends.Info) (backends.Access, error) {
-	return &access{s: r.s, at: root(r.s.env.Run) + "-data/" + lock, lease: lease}, nil
-}
-
-// Close ends the session.
-func (r *register) Close() error {
-	r.s.close()
-	return nil
+	return &access{s: r.session, at: root(r.env.Run) + "-data/" + lock, lease: lease}, nil
 }
 
 type access struct {
@@ -104,7 +96,7 @@ func (a *access) Write(ctx context.Context, name string, _, value int64) error {
 	_, err = call(ctx, func() (struct{}, error) {
 		there, _, err := conn.Exists(node)
 		if err == nil && !there {
-			if err = a.s.makePath(ctx, a.at); err == nil {
+			if err = makePath(ctx, conn, a.at); err == nil {
 				_, err = conn.Create(node, []byte("0"), 0, zk.WorldACL(zk.PermAll))
 			}
 			if errors.Is(err, zk.ErrNodeExists) {

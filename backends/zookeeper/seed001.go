@@ -10,7 +10,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/history"
 )
 
 // pointBetween is where a wake-up is missed: the watch is set, and nobody waits for it yet.
@@ -20,13 +19,11 @@ const pointBetween = "between-exists-and-wait"
 // one object has one node, which a tryLock that fails leaves in the queue; lock looks whether the
 // node before is there, and then waits to be notified; a notice that comes between the two is lost.
 type seed001 struct {
-	s *session
+	*session
 
 	mu      sync.Mutex
 	current map[string]string // the object's node, by lock
 }
-
-var _ backends.Locker = (*seed001)(nil)
 
 // monitor is what the article waits on: a notice wakes who waits, and is forgotten where nobody
 // does.
@@ -65,20 +62,17 @@ func (l *seed001) TryAcquire(ctx context.Context, req backends.Request) (backend
 
 // try returns the grant, or the node before the own one.
 func (l *seed001) try(ctx context.Context, req backends.Request) (backends.Lease, string, error) {
-	conn, err := l.s.client()
+	conn, err := l.client()
 	if err != nil {
 		return nil, "", err
 	}
-	path := lockPath(l.s.env.Run, req.Lock)
+	path := lockPath(l.env.Run, req.Lock)
 	own, err := l.node(ctx, conn, path, req.Lock)
 	if err != nil {
 		return nil, "", err
 	}
-	mark, sent := l.s.mark(), l.s.env.Now()
-	list, err := call(ctx, func() ([]string, error) {
-		names, _, err := conn.Children(path)
-		return names, err
-	})
+	mark, sent := l.mark(), l.env.Now()
+	list, err := call(ctx, func() ([]string, error) { return children(conn, path) })
 	if err != nil {
 		return nil, "", err
 	}
@@ -94,9 +88,9 @@ func (l *seed001) try(ctx context.Context, req backends.Request) (backends.Lease
 	if err != nil {
 		return nil, "", err
 	}
-	h, info := l.s.granted(req, mark, sent)
+	h, info := l.granted(req, mark, sent)
 	info.Token, info.HasToken = stat.Czxid, true
-	return &articleLease{nodeLease{s: l.s, node: own, hold: h, info: info}, l, req.Lock}, "", nil
+	return &articleLease{nodeLease{s: l.session, node: own, hold: h, info: info}, l, req.Lock}, "", nil
 }
 
 // node is the object's node, made where there is none.
@@ -114,7 +108,7 @@ func (l *seed001) node(ctx context.Context, conn *zk.Conn, path, lock string) (s
 	}
 	own, err := create()
 	if errors.Is(err, zk.ErrNoNode) {
-		if err := l.s.makePath(ctx, path); err != nil {
+		if err := makePath(ctx, conn, path); err != nil {
 			return "", fmt.Errorf("%w: %w", backends.ErrNotSent, err)
 		}
 		own, err = create()
@@ -135,7 +129,8 @@ func (l *seed001) forget(lock string) {
 
 // Acquire is the article's lock.
 func (l *seed001) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
-	for waiting := false; ; {
+	waits := req.Waiting(ctx)
+	for {
 		lease, pre, err := l.try(context.WithoutCancel(ctx), req)
 		if !errors.Is(err, backends.ErrBusy) {
 			return lease, err
@@ -143,10 +138,7 @@ func (l *seed001) Acquire(ctx context.Context, req backends.Request) (backends.L
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		if !waiting {
-			waiting = true
-			req.Reach(ctx, history.AtWaiting)
-		}
+		waits()
 		if ended := l.waitFor(ctx, req, pre); ended != nil {
 			return nil, err
 		}
@@ -155,7 +147,7 @@ func (l *seed001) Acquire(ctx context.Context, req backends.Request) (backends.L
 
 // waitFor waits until the node before goes, if it is there.
 func (l *seed001) waitFor(ctx context.Context, req backends.Request, pre string) error {
-	conn, err := l.s.client()
+	conn, err := l.client()
 	if err != nil {
 		return err
 	}
@@ -179,12 +171,6 @@ func (l *seed001) waitFor(ctx context.Context, req backends.Request, pre string)
 	}()
 	req.Reach(ctx, pointBetween)
 	return m.wait(ctx)
-}
-
-// Close ends the session.
-func (l *seed001) Close() error {
-	l.s.close()
-	return nil
 }
 
 // articleLease forgets the object's node with its release.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -36,8 +37,9 @@ type session struct {
 	timeout  time.Duration
 	deadline int64
 	last     int64 // sent of the last renewal that is on record
-	request  int64 // when the last request left that was no ping
 	holds    []*hold
+
+	request atomic.Int64 // when the last request left that was no ping
 }
 
 // hold is a grant whose client is told when it is lost.
@@ -123,7 +125,7 @@ func (s *session) renewing(connect, busy bool, xid int32, sent int64) (func(back
 		s.asked = sent
 	}
 	if xid > 0 {
-		s.request = sent
+		s.request.Store(sent)
 	}
 	if lease != "" && due {
 		s.last = sent
@@ -159,13 +161,6 @@ func (s *session) kept(sent int64) backends.Renewal {
 	}
 	s.deadline = max(s.deadline, sent+ttl.Nanoseconds())
 	return backends.Renewal{Sent: sent, TTL: ttl, Deadline: sent + ttl.Nanoseconds()}
-}
-
-// lastAsked is when the last request left that was no ping.
-func (s *session) lastAsked() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.request
 }
 
 // mark is the state of the connection at a moment.
@@ -205,8 +200,8 @@ func (s *session) over(h *hold) {
 	s.holds = slices.DeleteFunc(s.holds, func(o *hold) bool { return o == h })
 }
 
-// close ends the session.
-func (s *session) close() {
+// Close ends the session.
+func (s *session) Close() error {
 	s.mu.Lock()
 	conn := s.conn
 	s.conn = nil
@@ -214,6 +209,7 @@ func (s *session) close() {
 	if conn != nil {
 		conn.Close()
 	}
+	return nil
 }
 
 // call waits for one call of the library, which knows no context: it blocks while there is no
@@ -237,6 +233,20 @@ func call[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 }
 
+// exists looks at a node until that is answered; nil: there is none.
+func exists(ctx context.Context, conn *zk.Conn, node string) (*zk.Stat, error) {
+	return again(ctx, func() (*zk.Stat, error) {
+		_, stat, err := conn.Exists(node)
+		return stat, err
+	})
+}
+
+// children are the nodes below one.
+func children(conn *zk.Conn, path string) ([]string, error) {
+	names, _, err := conn.Children(path)
+	return names, err
+}
+
 // known keeps apart what the library knows not to have been sent. All else but the store's own
 // answers is unknown.
 func known(err error) error {
@@ -256,11 +266,7 @@ func answered(err error) bool {
 }
 
 // makePath makes a node that stays, and those above it.
-func (s *session) makePath(ctx context.Context, path string) error {
-	conn, err := s.client()
-	if err != nil {
-		return err
-	}
+func makePath(ctx context.Context, conn *zk.Conn, path string) error {
 	for i := 1; i <= len(path); i++ {
 		if i < len(path) && path[i] != '/' {
 			continue

@@ -35,13 +35,13 @@ func Specs() []backends.Spec {
 	inQueue := func(q queue) opener {
 		return func(s *session, v catalog.Values) backends.Locker {
 			one := q
-			one.s, one.token = s, v[paramToken]
+			one.session, one.token = s, v[paramToken]
 			return &one
 		}
 	}
 	ofNode := func(recheck bool) opener {
 		return func(s *session, v catalog.Values) backends.Locker {
-			return &exclusive{s: s, token: v[paramToken], recheck: recheck}
+			return &exclusive{session: s, token: v[paramToken], recheck: recheck}
 		}
 	}
 	queued := []catalog.Param{lostOnParam(onDisconnect), tokenParam(tokenCzxid, tokenSequence, tokenVersion)}
@@ -52,7 +52,7 @@ func Specs() []backends.Spec {
 	rw.Model.Kind = history.ModelReadWrite
 	article := spec("zk-seed001", "an article's lock: sequential znodes; exists(), then wait() misses a notification in between",
 		[]catalog.Param{lostOnParam(onDisconnect)}, func(s *session, _ catalog.Values) backends.Locker {
-			return &seed001{s: s, current: map[string]string{}}
+			return &seed001{session: s, current: map[string]string{}}
 		})
 	article.Points = []backends.Point{{Name: pointBetween, Doc: "the watch is set, the client doesn't wait yet"}}
 	article.Notes = "Flawed on purpose: nobody checks again after a missed notification. After a failed tryLock the znode stays " +

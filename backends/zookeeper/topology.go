@@ -41,7 +41,7 @@ func Topologies() []cluster.Topology {
 		// A first round of an election may choose a leader that never gets its followers; it is given up
 		// after a second.
 		Recovery: 10 * time.Second, FailOver: 3 * time.Second, TTL: 2 * time.Second,
-		Fleet: cluster.Elected, Ready: together,
+		Fleet: cluster.Elected, Ready: cluster.Together(status, serves),
 	}
 	for i := range 3 {
 		ensemble.Nodes = append(ensemble.Nodes, member(i+1, 3))
@@ -149,30 +149,10 @@ func serves(ctx context.Context, addr string, pid int) error {
 		return err
 	}
 	s, err := status(ctx, addr)
-	if err == nil && s.mode == "" {
+	if err == nil && !s.Led {
 		err = errors.New("the server is not serving yet")
 	}
 	return err
-}
-
-// together waits until all serve, under one leader.
-func together(ctx context.Context, addrs map[string]string) error {
-	leaders := 0
-	for name, addr := range addrs {
-		s, err := status(ctx, addr)
-		switch {
-		case err != nil:
-			return fmt.Errorf("%s: %w", name, err)
-		case s.mode == "":
-			return fmt.Errorf("%s is not serving yet", name)
-		case s.mode == modeLeader:
-			leaders++
-		}
-	}
-	if leaders != 1 {
-		return fmt.Errorf("number of servers that report themselves as leader: %d (expected: 1)", leaders)
-	}
-	return nil
 }
 
 // refusal tells answers by which nothing was done: errors, pings and notices of watches.

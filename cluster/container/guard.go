@@ -82,7 +82,7 @@ func (g *Guard) Release(clean bool) error {
 
 // Ward is the life of that process: it reads until its input ends, and then sweeps, unless it was told
 // that all is done.
-func Ward(ctx context.Context, in io.Reader, run string) error {
+func (Docker) Ward(ctx context.Context, in io.Reader, run string) error {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	open, clean, err := follow(in)
 	if clean {

@@ -29,8 +29,6 @@ type instance struct {
 	pauses proc.Pauses
 }
 
-var _ cluster.Instance = (*instance)(nil)
-
 // newInstance follows a container that has begun: its log and its end.
 func newInstance(ctx context.Context, p *Provider, d *daemon, c started, place cluster.Place) (*instance, error) {
 	i := &instance{p: p, d: d, c: c, place: place, done: make(chan struct{})}

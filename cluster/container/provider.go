@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,18 +35,6 @@ var _ cluster.Containers = Docker{}
 // Provider is one that has started nothing yet.
 func (Docker) Provider(o cluster.ContainerOptions) cluster.Provider { return New(o) }
 
-// Ward is [Ward].
-func (Docker) Ward(ctx context.Context, in io.Reader, run string) error { return Ward(ctx, in, run) }
-
-// State is [State].
-func (Docker) State(ctx context.Context) (string, map[string]string, error) { return State(ctx) }
-
-// Leftovers is [Leftovers].
-func (Docker) Leftovers(ctx context.Context) ([]cluster.Leftover, error) { return Leftovers(ctx) }
-
-// Clean is [Clean].
-func (Docker) Clean(ctx context.Context) ([]cluster.Leftover, error) { return Clean(ctx) }
-
 // Provider is the container provider of one run; Close ends it.
 type Provider struct {
 	o   cluster.ContainerOptions
@@ -64,8 +51,6 @@ type Provider struct {
 	bridge *bridge  // nil: this host's network
 	errs   []error  // of removals
 }
-
-var _ cluster.Provider = (*Provider)(nil)
 
 // New is a provider that has started nothing yet.
 func New(o cluster.ContainerOptions) *Provider {

@@ -162,7 +162,7 @@ func Sweep(ctx context.Context, run string, open []string) error {
 func containerName(names []string) string { return strings.TrimPrefix(strings.Join(names, ","), "/") }
 
 // Leftovers are the runs of which containers or networks are here and no living lockstorm of this host is.
-func Leftovers(ctx context.Context) ([]cluster.Leftover, error) {
+func (Docker) Leftovers(ctx context.Context) ([]cluster.Leftover, error) {
 	d, err := connect()
 	if err != nil {
 		return nil, err
@@ -211,8 +211,8 @@ func (all *leftovers) of(labels map[string]string) *cluster.Leftover {
 }
 
 // Clean removes what dead runs of this host have left, and says what.
-func Clean(ctx context.Context) (cleaned []cluster.Leftover, err error) {
-	all, err := Leftovers(ctx)
+func (o Docker) Clean(ctx context.Context) (cleaned []cluster.Leftover, err error) {
+	all, err := o.Leftovers(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"text/template"
 )
 
-// Claims are the answers of the runs of `make claims`: JSON, a list of own.Answer.
+// Claims are the answers of the runs of `make series RUN=TestSeriesClaims`: JSON, a list of own.Answer.
 //
 //go:embed claims.json
 var Claims []byte

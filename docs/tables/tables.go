@@ -295,8 +295,8 @@ func (p *page) matrix(c *harness.Catalogue) {
 ## What the locks do under faults
 
 The expected outcome with defaults; if the fault needs several servers (~leader-kill~), on the first topology that has them. Data
-without a fence is changed too (~--fencing both~). ~make soak~ runs 200 random cells and fails if one is contradicted (by a
-verdict: inconclusive is none).
+without a fence is changed too (~--fencing both~). ~make series RUN=TestSeriesSoak~ runs 200 random cells and
+fails if one is contradicted (by a verdict: inconclusive is none).
 [matrix.md](matrix.md) has what was measured.
 `))
 	p.header("sign", "word", "meaning")
@@ -331,38 +331,35 @@ func cell(c *harness.Catalogue, backend, fault string) string {
 	return cmp.Or(signs[w], "unknown")
 }
 
-const figuresBegin, figuresEnd = "<!-- figures: made by `make docs` -->\n", "<!-- end of figures -->\n"
+// between replaces what stands in a page between the comment that names it and the next one that ends it.
+func between(file, text, what string, p *page) string {
+	begin, end := "<!-- "+what+": made by `make docs` -->\n", "<!-- end of "+what+" -->\n"
+	before, rest, found := strings.Cut(text, begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		return file + " lacks the comments between which `make docs` writes the " + what
+	}
+	return before + begin + p.String() + end + after
+}
 
 // Suite is docs/suite.md with the figures that there are.
 func Suite(text string) string {
-	before, rest, found := strings.Cut(text, figuresBegin)
-	_, after, ended := strings.Cut(rest, figuresEnd)
-	if !found || !ended {
-		return "docs/suite.md lacks the comments between which `make docs` writes the figures"
-	}
-	var p strings.Builder
+	var p page
 	for _, f := range tally.Figures() {
 		unit := map[tally.Unit]string{tally.Time: "time"}[f.Unit] + strings.TrimPrefix(string(f.Unit), "ns")
-		fmt.Fprintf(&p, "- `%s` (%s): %s\n", f.Name, unit, f.Doc)
+		p.line("- `%s` (%s): %s", f.Name, unit, f.Doc)
 	}
-	return before + figuresBegin + p.String() + figuresEnd + after
+	return between("docs/suite.md", text, "figures", &p)
 }
-
-const fieldsBegin, fieldsEnd = "<!-- fields: made by `make docs` -->\n", "<!-- end of fields -->\n"
 
 // History is docs/history.md with the fields that an event has, by their tags.
 func History(text string) string {
-	before, rest, found := strings.Cut(text, fieldsBegin)
-	_, after, ended := strings.Cut(rest, fieldsEnd)
-	if !found || !ended {
-		return "docs/history.md lacks the comments between which `make docs` writes the table of fields"
-	}
 	var p page
 	p.header("field", "type", "meaning")
 	event := reflect.TypeFor[history.Event]()
 	for i := range event.NumField() {
 		tag := event.Field(i).Tag
-		p.row("`"+tag.Get("rec")+"`", tag.Get("is"), strings.ReplaceAll(tag.Get("doc"), "~", "`"))
+		p.row("`"+tag.Get("json")+"`", tag.Get("is"), strings.ReplaceAll(tag.Get("doc"), "~", "`"))
 	}
-	return before + fieldsBegin + p.String() + fieldsEnd + after
+	return between("docs/history.md", text, "fields", &p)
 }

@@ -80,8 +80,6 @@ type locker struct {
 	release func(fileLock, string) error
 }
 
-var _ backends.Locker = (*locker)(nil)
-
 // Acquire repeats TryAcquire, because this lock cannot notify waiting clients when it becomes free.
 func (l *locker) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
 	return backends.Poll(ctx, l.env, req, l.TryAcquire)
@@ -101,43 +99,32 @@ func (l *locker) TryAcquire(ctx context.Context, req backends.Request) (backends
 	if err != nil {
 		return nil, classify(err)
 	}
-	return &lease{l: l, files: files, info: backends.Info{
+	info := backends.Info{
 		Owner: req.Owner, Lease: req.Owner,
-		// The clients and the store use the same clock, so the deadline allows for no clock drift.
+		// Clients and store use the same clock, so the deadline allows for no drift.
 		Sent: sent, TTL: req.TTL, Deadline: sent + req.TTL.Nanoseconds(),
 		Token: token, HasToken: true,
-	}}, nil
+	}
+	return &backends.Granted{Of: info, Give: func(ctx context.Context) error { return l.giveBack(ctx, files, req.Owner) }}, nil
 }
 
 // Close does nothing: this lock keeps no connection.
 func (*locker) Close() error { return nil }
 
-// lease is one grant of the lock.
-type lease struct {
-	l     *locker
-	files fileLock
-	info  backends.Info
-}
-
-var _ backends.Lease = (*lease)(nil)
-
-// Info describes the grant.
-func (l *lease) Info() backends.Info { return l.info }
-
-// Release releases the lock. If another client is changing the file, Release waits, but only until
+// giveBack releases the lock. If another client is changing the file, giveBack waits, but only until
 // the timeout, because the other client may be paused. After the timeout, the lease expires by itself.
-func (l *lease) Release(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, l.l.env.Timeout)
+func (l *locker) giveBack(ctx context.Context, files fileLock, owner string) error {
+	ctx, cancel := context.WithTimeout(ctx, l.env.Timeout)
 	defer cancel()
 	for {
-		err := l.l.release(l.files, l.info.Owner)
+		err := l.release(files, owner)
 		if !errors.Is(err, errGuarded) {
 			return classify(err)
 		}
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%w: %w", backends.ErrNotSent, err)
-		case <-time.After(l.l.env.Jitter(l.l.env.Retry)):
+		case <-time.After(l.env.Jitter(l.env.Retry)):
 		}
 	}
 }

@@ -32,7 +32,6 @@ type Link struct {
 	losses  int
 	carries chan struct{} // closed when packets are lost no more
 	hasLost bool          // packets, ever
-	refused atomic.Int64  // connections that came while it was cut
 }
 
 // upstream dials servers. Sockets of several paths take no filter.
@@ -112,7 +111,6 @@ func (l *Link) serve(client net.Conn, gone <-chan struct{}) {
 	l.mu.Lock()
 	if l.cuts > 0 { // meanwhile
 		l.mu.Unlock()
-		l.refused.Add(1)
 		abort(client)
 		abort(server)
 		return
@@ -183,9 +181,6 @@ func (l *Link) Sources() (addrs []string) {
 	}
 	return addrs
 }
-
-// Refused is how many connections came while the link was cut and were closed at once.
-func (l *Link) Refused() int64 { return l.refused.Load() }
 
 // Reset closes every connection of the link at both ends, and says how many there were.
 // What is under way is lost; new connections are not hindered.

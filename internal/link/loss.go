@@ -163,7 +163,6 @@ func (l *Link) admit(client net.Conn, gone <-chan struct{}) bool {
 	l.mu.Unlock()
 	switch {
 	case cut:
-		l.refused.Add(1)
 		return false
 	case lossless:
 		return true

@@ -57,7 +57,6 @@ type Network struct {
 	fronts    map[*front]string // to who is told its address; empty: everybody
 	upstreams map[at]string     // where a port really is
 	sources   map[string]string // source address -> party
-	announced map[string]string // party -> announced address of its main port
 	pids      map[string]int    // party -> its process
 	refused   atomic.Int64      // callers that were nobody's
 	watches   atomic.Pointer[[]*Watch]
@@ -69,7 +68,7 @@ func New() *Network {
 	return &Network{
 		server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()),
 		links:  map[Pair]*Link{}, fronts: map[*front]string{}, upstreams: map[at]string{}, sources: map[string]string{},
-		announced: map[string]string{}, pids: map[string]int{},
+		pids: map[string]int{},
 	}
 }
 
@@ -93,13 +92,8 @@ func (n *Network) Announce(host, party, port, source string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot open the proxy through which other servers reach %s: %w", party, err)
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	if source != "" {
-		n.sources[source] = party
-	}
-	if port == "" {
-		n.announced[party] = f.addr
+		n.Calls(party, source)
 	}
 	return f.addr, nil
 }
@@ -199,14 +193,6 @@ func (n *Network) upstream(p Pair) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.upstreams[at{p.To, p.Port}]
-}
-
-// Announced is the address under which a party is known to the others; empty where it
-// has none.
-func (n *Network) Announced(party string) string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.announced[party]
 }
 
 // Link is the link from one party to the main port of another; it is made when it is first

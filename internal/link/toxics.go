@@ -96,8 +96,6 @@ type lostReply struct {
 // are made by toxiproxy from JSON, which holds no functions.
 var refusals sync.Map
 
-var _ toxics.Toxic = (*lostReply)(nil)
-
 // Pipe looks for the answer to lose.
 func (r *lostReply) Pipe(stub *toxics.ToxicStub) {
 	for {

@@ -15,7 +15,7 @@ func clientKill() nemesis.Spec {
 			"its place",
 		Proven: "The process died of SIGKILL, and the new one runs.",
 		End:    "Nothing to undo.",
-		Family: history.FamilyClient, Whom: nemesis.Clients, Strikes: strikeKill, Fault: ClientKill{},
+		Family: history.FamilyClient, Whom: nemesis.Clients, Strikes: strikeKill, Fault: fault{nil, injectClientKill},
 		Params: append(nemesis.ClientParams(nemesis.AtOnce, "2.5ttl"), nemesis.BehindParam()), Behind: true,
 	}
 }
@@ -29,17 +29,10 @@ func strikeKill(k int, own []string) string {
 	return []string{history.AtBeforeWrite, history.AtWaiting, history.AtRandom, history.AtReleasing}[k%4]
 }
 
-// ClientKill ends client processes with SIGKILL; each is replaced by a new client with
+// injectClientKill ends client processes with SIGKILL; each is replaced by a new client with
 // a new name.
-type ClientKill struct{}
-
-var _ nemesis.Fault = ClientKill{}
-
-// Available is always nil.
-func (ClientKill) Available(nemesis.Setting) error { return nil }
-
-// Inject records the kill, kills, waits for the death and starts the replacement.
-func (ClientKill) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+// It records the kill, kills, waits for the death and starts the replacement.
+func injectClientKill(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	var proofs []string
 	for _, c := range t.Clients {
 		if err := w.Killing(c.Name(), ""); err != nil {

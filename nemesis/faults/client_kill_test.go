@@ -34,7 +34,7 @@ func TestClientKillInTheWay(t *testing.T) {
 }
 
 func TestClientKillPlans(t *testing.T) {
-	cannot(t, ClientKill{}, nil)
+	cannot(t, clientKill().Fault, nil)
 	planned(t, map[string]string{
 		"client-kill:at=waiting,nth=2,clients=2": "", "client-kill:for=1s": `has no parameter "for"`,
 		"client-kill:nth=x": "nth=x is not a whole number",

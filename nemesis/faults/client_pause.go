@@ -28,7 +28,7 @@ func clientPause() nemesis.Spec {
 			Name: paramHow, Default: bySignal, Doc: "what stops it (signal: SIGSTOP; collector: its own garbage collector, only with an " +
 				"adapter that supports the call `collect`)",
 		}),
-		Strikes: strikeHolder, Fault: ClientPause{}, Check: checkHow,
+		Strikes: strikeHolder, Fault: fault{nil, injectClientPause}, Check: checkHow,
 		Keeps: func(own catalog.Values) bool { return own[paramHow] == byCollector },
 		Lasts: func(own catalog.Values) bool { return own[paramHow] != byCollector },
 	}
@@ -57,20 +57,14 @@ func strikeHolder(k int, own []string) string {
 	return []string{history.AtBeforeWrite, history.AtRandom, history.AtBeforeRelease, history.AtRandom}[k%4]
 }
 
-// ClientPause stops whole client processes:
+// injectClientPause stops whole client processes:
 //
 //	client  --acquire--[check]--STOP..............CONT--write-->
 //	lease   |<------------- ttl ------------>|         ^ too late, and nothing checks
-type ClientPause struct{}
-
-var _ nemesis.Fault = ClientPause{}
-
-// Available is always nil: every client is a process.
-func (ClientPause) Available(nemesis.Setting) error { return nil }
-
-// Inject sends SIGSTOP to the process groups and reads back that every thread stopped.
+//
+// It sends SIGSTOP to the process groups and reads back that every thread stopped.
 // A client that stood at a point is let go only then: it goes on when it is resumed.
-func (ClientPause) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+func injectClientPause(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	if t.Params[paramHow] == byCollector {
 		return collect(ctx, w, t)
 	}

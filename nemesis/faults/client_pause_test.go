@@ -64,8 +64,8 @@ func TestClientPauseThenKill(t *testing.T) {
 }
 
 func TestClientPausePlans(t *testing.T) {
-	cannot(t, ClientPause{}, nil)
-	if err := (ClientPause{}).Available(nemesis.Setting{}); err != nil {
+	cannot(t, clientPause().Fault, nil)
+	if err := clientPause().Fault.Available(nemesis.Setting{}); err != nil {
 		t.Errorf("it needs nothing: %v", err)
 	}
 	planned(t, map[string]string{

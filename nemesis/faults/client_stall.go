@@ -15,24 +15,18 @@ func clientStall() nemesis.Spec {
 		Proven: "The client's log shows that it stopped at the point.",
 		End:    "The client goes on.",
 		Family: history.FamilyClient, Whom: nemesis.Clients, Gates: true, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
-		Strikes: strikeHolder, Fault: ClientStall{},
+		Strikes: strikeHolder, Fault: fault{nil, injectClientStall},
 	}
 }
 
-// ClientStall keeps the goroutine of the critical section at its point, while the rest
+// injectClientStall keeps the goroutine of the critical section at its point, while the rest
 // of the process, the renewer among it, goes on:
 //
 //	section --acquire--|...............|--write-->
 //	renewer ---renew-----renew---renew-----renew->
-type ClientStall struct{}
-
-var _ nemesis.Fault = ClientStall{}
-
-// Available is always nil.
-func (ClientStall) Available(nemesis.Setting) error { return nil }
-
-// Inject does nothing more: the client stands at its point, which its log shows.
-func (ClientStall) Inject(_ context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+//
+// It does nothing more: the client stands at its point, which its log shows.
+func injectClientStall(_ context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	if t.Hit == nil {
 		return nemesis.Effect{}, errors.New("client-stall can stop a client only at a named step (a point): name the point with at=")
 	}

@@ -24,7 +24,7 @@ func TestClientStall(t *testing.T) {
 }
 
 func TestClientStallPlans(t *testing.T) {
-	cannot(t, ClientStall{}, nil)
+	cannot(t, clientStall().Fault, nil)
 	l := newLab(t, clustertest.Single(), 1)
 	e, err := l.inject("client-stall", of(l.client(1)))
 	l.fails(e, err, "client-stall can stop a client only at a named step (a point): name the point with at=")

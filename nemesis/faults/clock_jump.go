@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,7 @@ func clockJump() nemesis.Spec {
 		Name: "clock-jump", Doc: "makes the wall clock of servers jump; a key whose expiry it jumps past expires at once",
 		Proven: "Each server reports its new time.",
 		End:    "With `undo=yes` the clock is set right, and the server reports its time; otherwise it stays wrong.",
-		Family: history.FamilyClock, Whom: nemesis.Nodes, Fault: ClockJump{},
+		Family: history.FamilyClock, Whom: nemesis.Nodes, Fault: fault{canClockJump, injectClockJump},
 		Strikes: strikeAcquired, Check: checkJump, SetsBack: setsBack,
 		Lasts: func(own catalog.Values) bool { return own[paramUndo] == yes },
 		Params: nemesis.StrikingGrants(nemesis.GrantAll, nemesis.ServerParams("1s", "2.5ttl", "1",
@@ -39,25 +40,9 @@ func strikeAcquired(int, []string) string { return history.AtAcquired }
 
 const minJump = 20 * time.Millisecond
 
-// ClockJump moves the wall clocks of servers by which they expire keys:
-//
-//	server  --key with ttl 3s--|jump 15s|--the key is gone
-//	client  --granted-------------------believes for 3 s
-//
-// It is not undone unless asked for: a clock that was set right stays so.
-type ClockJump struct{}
-
-var _ nemesis.Fault = ClockJump{}
-
-// Available says why clocks cannot jump here.
-func (ClockJump) Available(s nemesis.Setting) error {
-	if err := needsServer(s); err != nil {
-		return err
-	}
-	if s.NoClock != "" {
-		return errors.New(s.NoClock)
-	}
-	return nil
+// canClockJump says why clocks cannot jump here.
+func canClockJump(s nemesis.Setting) error {
+	return cmp.Or(needsServer(s), lack(s.NoClock == "", "%s", s.NoClock))
 }
 
 func checkJump(own catalog.Values, in nemesis.Input) error {
@@ -97,8 +82,14 @@ func jumpBy(own catalog.Values, ttl time.Duration) (time.Duration, error) {
 	return d, nil
 }
 
-// Inject lets the clocks jump and reads them back.
-func (ClockJump) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+// injectClockJump moves the wall clocks of servers by which they expire keys:
+//
+//	server  --key with ttl 3s--|jump 15s|--the key is gone
+//	client  --granted-------------------believes for 3 s
+//
+// It is not undone unless asked for: a clock that was set right stays so.
+// It lets the clocks jump and reads them back.
+func injectClockJump(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	by, err := jumpBy(t.Params, w.TTL())
 	if err != nil {
 		return nemesis.Effect{}, err

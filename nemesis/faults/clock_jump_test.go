@@ -53,7 +53,7 @@ func TestClockJumpInTheWay(t *testing.T) {
 			t.Errorf("%s: store-1 is ahead by %v", want, got)
 		}
 	}
-	if _, err := (ClockJump{}).Inject(l.ctx, l, on(l.node(1))); err == nil {
+	if _, err := clockJump().Fault.Inject(l.ctx, l, on(l.node(1))); err == nil {
 		t.Error("it jumped by nothing")
 	}
 }
@@ -70,7 +70,7 @@ func TestClockJumpUnseen(t *testing.T) {
 }
 
 func TestClockJumpPlans(t *testing.T) {
-	cannot(t, ClockJump{}, map[string]func(*nemesis.Setting){
+	cannot(t, clockJump().Fault, map[string]func(*nemesis.Setting){
 		withoutServer: noServer, "no compiler": func(s *nemesis.Setting) { s.NoClock = "no compiler" },
 	})
 	const tooShort = "is too small: the minimum is 20ms, forward or back, because a smaller jump looks like clock drift"

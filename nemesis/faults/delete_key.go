@@ -18,21 +18,14 @@ func deleteKey() nemesis.Spec {
 		Proven: "The server confirmed the deletion.",
 		End:    "The key stays deleted.",
 		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired,
-		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster), Fault: DeleteKey{},
+		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster), Fault: fault{needsKeys, injectDeleteKey},
 	}
 }
 
-// DeleteKey deletes the keys of a lock. Where none exists it waits for one: it strikes
+// injectDeleteKey deletes the keys of a lock. Where none exists it waits for one: it strikes
 // what is held.
-type DeleteKey struct{}
-
-var _ nemesis.Fault = DeleteKey{}
-
-// Available says whether there is a store and what its keys are.
-func (DeleteKey) Available(s nemesis.Setting) error { return needsKeys(s) }
-
-// Inject deletes and says how many keys there were.
-func (DeleteKey) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+// It deletes and says how many keys there were.
+func injectDeleteKey(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	keys := struckKeys(w, t)
 	var began int64
 	proof, err := onEach(t.Nodes, "stores no keys", func(_ nemesis.Node, s cluster.Keeper) (string, error) {

@@ -47,6 +47,6 @@ func TestDeleteKeyInTheWay(t *testing.T) {
 }
 
 func TestDeleteKeyPlans(t *testing.T) {
-	cannot(t, DeleteKey{}, map[string]func(*nemesis.Setting){withoutServer: noServer, withoutKeys: noKeys})
+	cannot(t, deleteKey().Fault, map[string]func(*nemesis.Setting){withoutServer: noServer, withoutKeys: noKeys})
 	planned(t, map[string]string{"delete-key:nodes=replica,at=random": "", "delete-key:policy=any": `has no parameter "policy"`})
 }

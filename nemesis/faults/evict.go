@@ -21,29 +21,19 @@ func evict() nemesis.Spec {
 		Name: "evict", Doc: "fills a server's memory up to its limit (maxmemory) until it evicts the lock's key",
 		Proven: "The key was there, and the server reports that it evicted it.",
 		End:    "Memory is freed as soon as the key is gone (until then nobody can acquire); the key stays evicted.",
-		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired, Fault: Evict{}, Check: checkPolicy,
-		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster,
+		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired, Check: checkPolicy,
+		Fault: fault{canEvict, injectEvict}, Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster,
 			catalog.Param{Name: paramPolicy, Doc: "the server's eviction policy (default: shortest time to live first)"}),
 	}
 }
 
-// Evict fills the memory of servers until they evict the keys of a lock, then makes room
-// again: while memory is short nobody could acquire anything.
-type Evict struct{}
-
-var _ nemesis.Fault = Evict{}
-
-// Available says whether there is a store that evicts.
-func (Evict) Available(s nemesis.Setting) error {
-	switch {
-	case needsStore(s) != nil:
-		return needsStore(s)
-	case s.Stores && len(s.Policies) == 0:
-		return fmt.Errorf("this fault needs servers that evict keys, but the servers of topology %s never evict keys", s.Topology)
-	case s.Stores && !s.RealOnly:
-		return errors.New("the embedded server never evicts keys: this fault needs a real server (--provider process or container)")
-	}
-	return needsKeys(s)
+// canEvict says whether there is a store that evicts.
+func canEvict(s nemesis.Setting) error {
+	return cmp.Or(needsStore(s),
+		lack(len(s.Policies) > 0,
+			"this fault needs servers that evict keys, but the servers of topology %s never evict keys", s.Topology),
+		lack(s.RealOnly, "the embedded server never evicts keys: this fault needs a real server (--provider process or container)"),
+		needsKeys(s))
 }
 
 func checkPolicy(own catalog.Values, in nemesis.Input) error {
@@ -54,9 +44,11 @@ func checkPolicy(own catalog.Values, in nemesis.Input) error {
 	return nil
 }
 
-// Inject fills until the keys are gone. Keys that do not exist have nothing to lose: it
+// injectEvict fills the memory of servers until they evict the keys of a lock, then makes room
+// again: while memory is short nobody could acquire anything.
+// It fills until the keys are gone. Keys that do not exist have nothing to lose: it
 // waits for them.
-func (Evict) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+func injectEvict(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	keys := struckKeys(w, t)
 	var filled []filledNode
 	var began int64

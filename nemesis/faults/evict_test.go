@@ -53,7 +53,7 @@ func TestEvictTriesAgain(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 0)
 	l.check(l.set(1, labLock))
 	tries := 0
-	e, err := Evict{}.Inject(l.ctx, l, on(evictedBy{l.node(1), slippery{l.store(1), &tries}}))
+	e, err := injectEvict(l.ctx, l, on(evictedBy{l.node(1), slippery{l.store(1), &tries}}))
 	l.check(err)
 	if tries != 3 {
 		t.Errorf("%d tries", tries)
@@ -92,7 +92,7 @@ func TestEvictHealsWhatItCan(t *testing.T) {
 }
 
 func TestEvictPlans(t *testing.T) {
-	cannot(t, Evict{}, map[string]func(*nemesis.Setting){
+	cannot(t, evict().Fault, map[string]func(*nemesis.Setting){
 		withoutServer: noServer, withoutStore: noStore, withoutKeys: noKeys,
 		"this fault needs servers that evict keys, but the servers of topology t never evict keys": func(s *nemesis.Setting) {
 			s.Policies = nil

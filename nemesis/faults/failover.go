@@ -14,11 +14,9 @@ func failoverTakes(time.Duration) time.Duration { return 3 * time.Second }
 
 // needsFleet says what a fail-over lacks.
 func needsFleet(s nemesis.Setting) error {
-	if s.FailOver == 0 {
-		return fmt.Errorf("topology %s has no automatic fail-over: choose a topology whose servers replace a failed leader by "+
+	return lack(s.FailOver > 0,
+		"topology %s has no automatic fail-over: choose a topology whose servers replace a failed leader by "+
 			"themselves", s.Topology)
-	}
-	return nil
 }
 
 // theMaster is the only target, which must be the master: a promotion in the place of

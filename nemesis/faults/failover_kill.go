@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,9 +24,9 @@ func failoverKillSpec() nemesis.Spec {
 		Proven: "The master died of SIGKILL; a majority of the supervisors chose another, which reports itself as master and never " +
 			"had the key. If nobody got the lock within one ttl, the master is killed anyway, and the record says so.",
 		End:    "The old master is started, the links restored.",
-		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: killTakes, Fault: FailoverKill{},
-		Strikes: func(int, []string) string { return history.AtRandom },
-		Params:  append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),
+		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: killTakes,
+		Fault: fault{canFailoverKill, injectFailoverKill}, Strikes: func(int, []string) string { return history.AtRandom },
+		Params: append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),
 	}
 }
 
@@ -33,7 +34,15 @@ func failoverKillSpec() nemesis.Spec {
 // granted the lock for a lease's time.
 func killTakes(ttl time.Duration) time.Duration { return failoverTakes(ttl) + ttl*3/2 }
 
-// FailoverKill makes the loss of a lock in a fail-over certain:
+// canFailoverKill says whether somebody replaces masters that do not wait for their replicas.
+func canFailoverKill(s nemesis.Setting) error {
+	return cmp.Or(needsFleet(s), lack(s.Follows && s.Keys,
+		"this fault needs a leader that grants a lock before its followers know of "+
+			"the lock, and a lock whose keys lockstorm knows: backend %s on topology %s lacks at least one of these two. Use leader-kill",
+		s.Backend, s.Topology))
+}
+
+// injectFailoverKill makes the loss of a lock in a fail-over certain:
 //
 //	all clients stand at before-acquire, the lock is free, the replicas have everything
 //	replication is cut -> one client acquires -> the master is killed -> the others go on
@@ -41,25 +50,9 @@ func killTakes(ttl time.Duration) time.Duration { return failoverTakes(ttl) + tt
 //
 // A lock that is not granted without its replicas is not granted here: then the master
 // dies while the client tries.
-type FailoverKill struct{}
-
-var _ nemesis.Fault = FailoverKill{}
-
-// Available says whether somebody replaces masters that do not wait for their replicas.
-func (FailoverKill) Available(s nemesis.Setting) error {
-	if err := needsFleet(s); err != nil {
-		return err
-	}
-	if !s.Follows || !s.Keys {
-		return fmt.Errorf("this fault needs a leader that grants a lock before its followers know of the lock, and a lock whose keys "+
-			"lockstorm knows: backend %s on topology %s lacks at least one of these two. Use leader-kill", s.Backend, s.Topology)
-	}
-	return nil
-}
-
-// Inject does all of it, and returns when the second client was granted or the first
+// It does all of it, and returns when the second client was granted or the first
 // one's lease is nearly over.
-func (FailoverKill) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+func injectFailoverKill(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	master, err := theMaster(ctx, w, t)
 	if err != nil {
 		return nemesis.Effect{}, err
@@ -68,7 +61,7 @@ func (FailoverKill) Inject(ctx context.Context, w nemesis.World, t nemesis.Targe
 	k.promote = func(ctx context.Context, since int64) (nemesis.Node, string, error) {
 		return promoted(ctx, w, master.Name(), since)
 	}
-	k.back = func(ctx context.Context) (string, error) { return restartAll(ctx, k.dead) }
+	k.back = func(ctx context.Context) (string, error) { return k.dead.restart(ctx) }
 	defer k.letGo()
 	proof, err := k.strike(ctx, t)
 	return nemesis.Effect{Proof: proof, Heal: k.heal, Began: k.began}, err
@@ -81,7 +74,7 @@ type failoverKill struct {
 	hits   []*nemesis.Hit // the clients at before-acquire
 	holder *nemesis.Hit   // the one that was granted; nil: none
 	broken broken
-	dead   []nemesis.Restarter
+	dead   killed
 	began  int64 // when replication was about to be cut; 0: it was not
 
 	promote func(ctx context.Context, since int64) (heir nemesis.Node, proof string, err error)

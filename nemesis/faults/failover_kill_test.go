@@ -106,7 +106,7 @@ func TestFailoverKillGivesUp(t *testing.T) {
 		l.check(err)
 	}
 	stuck := stuckFleet{l}
-	e, err := FailoverKill{}.Inject(l.ctx, stuck, on(l.node(1)))
+	e, err := injectFailoverKill(l.ctx, stuck, on(l.node(1)))
 	l.fails(e, err, errNobody.Error())
 	if l.node(1).Down() {
 		t.Error("the master stays dead")
@@ -148,7 +148,7 @@ func TestFailoverKillOfAnHeirWithTheKey(t *testing.T) {
 }
 
 func TestFailoverKillPlans(t *testing.T) {
-	cannot(t, FailoverKill{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
+	cannot(t, failoverKillSpec().Fault, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
 	const leave = "this fault acts only on the master: use nodes=master"
 	planned(t, map[string]string{
 		"failover-kill:every=6s,for=1s": "", "failover-kill:nodes=redis-1": "",

@@ -4,12 +4,14 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
 
+	"github.com/lockstorm/lockstorm/internal/link"
 	"github.com/lockstorm/lockstorm/internal/proc"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -28,36 +30,50 @@ func Specs() []nemesis.Spec {
 	}
 }
 
+// fault is a fault by two functions.
+type fault struct {
+	can    func(s nemesis.Setting) error // nil: it always can
+	inject func(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error)
+}
+
+// Available says why it cannot work.
+func (f fault) Available(s nemesis.Setting) error {
+	if f.can == nil {
+		return nil
+	}
+	return f.can(s)
+}
+
+// Inject hurts, and returns when the effect is proven.
+func (f fault) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	return f.inject(ctx, w, t)
+}
+
 // needsServer says that there is none.
 func needsServer(s nemesis.Setting) error {
-	if s.Nodes == 0 {
-		return fmt.Errorf("topology %s of backend %s has no servers, but this fault acts on servers", s.Topology, s.Backend)
+	return lack(s.Nodes > 0, "topology %s of backend %s has no servers, but this fault acts on servers", s.Topology, s.Backend)
+}
+
+// lack says what a fault needs, where that is not there.
+func lack(has bool, text string, args ...any) error {
+	if has {
+		return nil
 	}
-	return nil
+	return fmt.Errorf(text, args...)
 }
 
 // needsStore says what faults of the store lack.
 func needsStore(s nemesis.Setting) error {
-	if err := needsServer(s); err != nil {
-		return err
-	}
-	if !s.Stores {
-		return fmt.Errorf("this fault needs servers on which lockstorm can delete data: on the servers of topology %s this is "+
-			"impossible", s.Topology)
-	}
-	return nil
+	return cmp.Or(needsServer(s), lack(s.Stores,
+		"this fault needs servers on which lockstorm can delete data: on the servers of topology %s this is "+
+			"impossible", s.Topology))
 }
 
 // needsKeys says what faults that strike the keys of locks lack.
 func needsKeys(s nemesis.Setting) error {
-	if err := needsServer(s); err != nil {
-		return err
-	}
-	if !s.Keys {
-		return fmt.Errorf("this fault must know the keys under which the servers keep a lock: lockstorm does not know the keys of "+
-			"backend %s on topology %s", s.Backend, s.Topology)
-	}
-	return nil
+	return cmp.Or(needsServer(s), lack(s.Keys,
+		"this fault must know the keys under which the servers keep a lock: lockstorm does not know the "+
+			"keys of backend %s on topology %s", s.Backend, s.Topology))
 }
 
 // onEach does something to every node that has a capability, and joins what they say.
@@ -85,6 +101,16 @@ func struckKeys(w nemesis.World, t nemesis.Target) []string {
 	return w.Keys("")
 }
 
+// links are those between the clients and the servers that are struck.
+func links(w nemesis.World, t nemesis.Target) (all []*link.Link) {
+	for _, c := range t.Clients {
+		for _, n := range t.Nodes {
+			all = append(all, w.Net().Link(c.Name(), n.Name()))
+		}
+	}
+	return all
+}
+
 // resume lets a target go on. One that another fault killed meanwhile needs no healing.
 func resume(ctx context.Context, p interface {
 	Resume(ctx context.Context) (string, error)
@@ -97,10 +123,12 @@ func resume(ctx context.Context, p interface {
 	return proof, err
 }
 
+// killed are servers that a fault has killed.
+type killed []nemesis.Restarter
+
 // killAll records each kill before its signal, and returns when all are dead. It returns
 // those that were killed also when it fails.
-func killAll(ctx context.Context, w nemesis.World, nodes []nemesis.Node) ([]nemesis.Restarter, string, error) {
-	var dead []nemesis.Restarter
+func killAll(ctx context.Context, w nemesis.World, nodes []nemesis.Node) (dead killed, proof string, err error) {
 	var names []string
 	for _, n := range nodes {
 		s, ok := nemesis.As[nemesis.Restarter](n)
@@ -118,8 +146,8 @@ func killAll(ctx context.Context, w nemesis.World, nodes []nemesis.Node) ([]neme
 	return dead, strings.Join(names, ", ") + " died of SIGKILL", nil
 }
 
-// restartAll starts again what was killed, all of it at once, whatever fails.
-func restartAll(ctx context.Context, dead []nemesis.Restarter) (string, error) {
+// restart starts again what was killed, all of it at once, whatever fails.
+func (dead killed) restart(ctx context.Context) (string, error) {
 	proofs, errs := make([]string, len(dead)), make([]error, len(dead))
 	var wg sync.WaitGroup
 	for i, s := range dead {

@@ -18,7 +18,8 @@ func flap() nemesis.Spec {
 		Name: "flap", Doc: "resets connections of clients to servers again and again",
 		Proven: "At least one connection was reset.",
 		End:    "The resets stop, and are counted.",
-		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeHolder, Fault: Flap{},
+		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeHolder,
+		Fault:  fault{needsServer, injectFlap},
 		Params: onLinks("1.5ttl", "3ttl", catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "average time between two resets"}),
 		Check: func(own catalog.Values, in nemesis.Input) error {
 			_, err := flapPeriod(own, in.TTL)
@@ -26,14 +27,6 @@ func flap() nemesis.Spec {
 		},
 	}
 }
-
-// Flap resets connections again and again; in between new ones work.
-type Flap struct{}
-
-var _ nemesis.Fault = Flap{}
-
-// Available says whether there is a server.
-func (Flap) Available(s nemesis.Setting) error { return needsServer(s) }
 
 func flapPeriod(own catalog.Values, ttl time.Duration) (time.Duration, error) {
 	d, err := own.Length(paramPeriod, ttl)
@@ -43,18 +36,14 @@ func flapPeriod(own catalog.Values, ttl time.Duration) (time.Duration, error) {
 	return d, err
 }
 
-// Inject returns after the first reset of a connection, and goes on until the heal.
-func (Flap) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+// injectFlap resets connections again and again; in between new ones work.
+// It returns after the first reset of a connection, and goes on until the heal.
+func injectFlap(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	period, err := flapPeriod(t.Params, w.TTL())
 	if err != nil {
 		return nemesis.Effect{}, err
 	}
-	var links []*link.Link
-	for _, c := range t.Clients {
-		for _, n := range t.Nodes {
-			links = append(links, w.Net().Link(c.Name(), n.Name()))
-		}
-	}
+	links := links(w, t)
 	first, began := 0, int64(0) // a client that has no connection now opens one soon
 	if nemesis.Until(ctx, func() (bool, error) { began, first = w.Now(), resetAll(links); return first > 0, nil }) != nil {
 		return nemesis.Effect{}, fmt.Errorf("flap found no open connection between the chosen clients and servers (links: %d), so "+

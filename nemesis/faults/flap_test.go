@@ -50,13 +50,13 @@ func TestFlapInTheWay(t *testing.T) {
 	both := nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()}
 	l.givesUp("flap", both, "flap found no open connection between the chosen clients and servers (links: 1), so there was "+
 		"nothing to reset")
-	if _, err := (Flap{}).Inject(l.ctx, l, both); err == nil {
+	if _, err := flap().Fault.Inject(l.ctx, l, both); err == nil {
 		t.Error("it flaps without a period")
 	}
 }
 
 func TestFlapPlans(t *testing.T) {
-	cannot(t, Flap{}, map[string]func(*nemesis.Setting){withoutServer: noServer})
+	cannot(t, flap().Fault, map[string]func(*nemesis.Setting){withoutServer: noServer})
 	planned(t, map[string]string{
 		"flap:period=0.1ttl,clients=all": "", "flap:period=0s": "period=0s is too short: the minimum is 1 ms",
 		"flap:period=x": "period=x is not a length",

@@ -15,20 +15,13 @@ func flush() nemesis.Spec {
 		Proven: "The server counted its keys and confirmed their deletion.",
 		End:    "The data stays deleted.",
 		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired,
-		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster), Fault: Flush{},
+		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster), Fault: fault{needsStore, injectFlush},
 	}
 }
 
-// Flush deletes everything that servers have.
-type Flush struct{}
-
-var _ nemesis.Fault = Flush{}
-
-// Available says whether there is a store.
-func (Flush) Available(s nemesis.Setting) error { return needsStore(s) }
-
-// Inject flushes and says how many keys there were.
-func (Flush) Inject(ctx context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+// injectFlush deletes everything that servers have.
+// It flushes and says how many keys there were.
+func injectFlush(ctx context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	proof, err := onEach(t.Nodes, "cannot delete its data", func(_ nemesis.Node, s cluster.Forgetter) (string, error) {
 		n, err := s.Flush(ctx)
 		return fmt.Sprintf("deleted all of its %d keys", n), err

@@ -32,6 +32,6 @@ func TestFlushInTheWay(t *testing.T) {
 }
 
 func TestFlushPlans(t *testing.T) {
-	cannot(t, Flush{}, map[string]func(*nemesis.Setting){withoutServer: noServer, withoutStore: noStore})
+	cannot(t, flush().Fault, map[string]func(*nemesis.Setting){withoutServer: noServer, withoutStore: noStore})
 	planned(t, map[string]string{"flush:nodes=all,at=releasing": "", "flush:for=1s": `has no parameter "for"`})
 }

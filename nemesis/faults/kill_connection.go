@@ -1,8 +1,8 @@
 package faults
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
@@ -15,31 +15,23 @@ func killConnection() nemesis.Spec {
 			"(pg_terminate_backend, KILL)",
 		Proven: "As for session-expire, of the connection.",
 		End:    "The connection stays closed.",
-		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: KillConnection{},
+		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: fault{canKillConnection, injectKillConnection},
 		Strikes: func(k int, _ []string) string { return []string{history.AtAcquired, history.AtBeforeWrite}[k%2] },
 		Params:  append(nemesis.ClientParams(nemesis.AtOnce, "2ttl"), nemesis.StayParam()), OfGrant: true,
 	}
 }
 
-// KillConnection ends the connection on which the client at the point was granted the lock.
-type KillConnection struct{}
-
-var _ nemesis.Fault = KillConnection{}
-
-// Available says whether there are connections that can be ended.
-func (KillConnection) Available(s nemesis.Setting) error {
-	if err := needsServer(s); err != nil {
-		return err
-	}
-	if !s.Connections {
-		return fmt.Errorf("this fault ends the connection of a holder, so it needs a lock whose grants end with the connection, and "+
-			"servers that can end a connection: backend %s on topology %s lacks at least one of these two", s.Backend, s.Topology)
-	}
-	return nil
+// canKillConnection says whether there are connections that can be ended.
+func canKillConnection(s nemesis.Setting) error {
+	return cmp.Or(needsServer(s), lack(s.Connections,
+		"this fault ends the connection of a holder, so it needs a lock whose grants end with the "+
+			"connection, and servers that can end a connection: backend %s on topology %s lacks at least one of these two", s.Backend,
+		s.Topology))
 }
 
-// Inject asks one server after the other until one has ended it.
-func (KillConnection) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+// injectKillConnection ends the connection on which the client at the point was granted the lock.
+// It asks one server after the other until one has ended it.
+func injectKillConnection(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	if t.Hit == nil {
 		return nemesis.Effect{}, errNoGrant
 	}

@@ -37,7 +37,7 @@ func TestKillConnectionInTheWay(t *testing.T) {
 }
 
 func TestKillConnectionPlans(t *testing.T) {
-	cannot(t, KillConnection{}, map[string]func(*nemesis.Setting){
+	cannot(t, killConnection().Fault, map[string]func(*nemesis.Setting){
 		withoutServer: noServer,
 		"this fault ends the connection of a holder, so it needs a lock whose grants end with the connection, and servers that can " +
 			"end a connection: backend b on topology t lacks at least one of these two": func(s *nemesis.Setting) {

@@ -20,7 +20,7 @@ func leaderIsolate() nemesis.Spec {
 			"names both leaders and the role that each reports.",
 		End:    "All links are restored.",
 		Family: history.FamilyLink, Whom: nemesis.Nodes, Links: nemesis.ToServers, OfMaster: true, Takes: failoverTakes,
-		Fault:  LeaderIsolate{},
+		Fault:  fault{needsFleet, injectLeaderIsolate},
 		Params: nemesis.ServerParams("1.5ttl", "4ttl", nemesis.RoleMaster, modeParams()...),
 		Check: func(own catalog.Values, in nemesis.Input) error {
 			if own[paramMode] == "" { // a plan that was saved before there were modes: a cut
@@ -36,22 +36,15 @@ func leaderIsolate() nemesis.Spec {
 	}
 }
 
-// LeaderIsolate splits everybody into two groups that cannot reach each other:
+// injectLeaderIsolate splits everybody into two groups that cannot reach each other:
 //
 //	leader, supervisor, c1, c2   X   followers, supervisors, c3, c4, c5
 //
 // In the end the other side has a leader; whether the old one still takes itself for it depends on
 // the store.
-type LeaderIsolate struct{}
-
-var _ nemesis.Fault = LeaderIsolate{}
-
-// Available says whether somebody replaces masters.
-func (LeaderIsolate) Available(s nemesis.Setting) error { return needsFleet(s) }
-
-// Inject breaks every link between the groups and waits until the other side has a leader
+// It breaks every link between the groups and waits until the other side has a leader
 // of its own.
-func (LeaderIsolate) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+func injectLeaderIsolate(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	old, err := theMaster(ctx, w, t)
 	if err != nil {
 		return nemesis.Effect{}, err
@@ -96,30 +89,21 @@ func (LeaderIsolate) Inject(ctx context.Context, w nemesis.World, t nemesis.Targ
 
 // split breaks every link from one side to a server on the other.
 func (b *broken) split(ctx context.Context, w nemesis.World, p catalog.Values, inside map[string]bool) error {
-	var clients, nodes []string
-	for _, c := range w.Clients() {
-		clients = append(clients, c.Name())
-	}
+	var all []*link.Link
 	for _, n := range w.Nodes() {
-		nodes = append(nodes, n.Name())
-	}
-	for _, to := range nodes {
-		for _, from := range clients {
-			if inside[from] != inside[to] {
-				if err := b.breakLink(ctx, w.Net().Link(from, to), p, w.TTL()); err != nil {
-					return err
-				}
+		to := n.Name()
+		for _, c := range w.Clients() {
+			if inside[c.Name()] != inside[to] {
+				all = append(all, w.Net().Link(c.Name(), to))
 			}
 		}
-		for _, from := range nodes {
-			if inside[from] != inside[to] {
-				if err := b.breakAll(ctx, w.Net().Links(from, to), p, w.TTL()); err != nil {
-					return err
-				}
+		for _, from := range w.Nodes() {
+			if inside[from.Name()] != inside[to] {
+				all = append(all, w.Net().Links(from.Name(), to)...)
 			}
 		}
 	}
-	return nil
+	return b.breakAll(ctx, all, p, w.TTL())
 }
 
 // isolated are the leader, one supervisor, and half of the clients: the one at the point

@@ -80,7 +80,7 @@ func TestLeaderIsolateInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 3), 2)
 	e, err := l.inject("leader-isolate", on(l.node(2)))
 	l.fails(e, err, "this fault acts only on the master (store-1), but its targets include another server")
-	e, err = LeaderIsolate{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
+	e, err = injectLeaderIsolate(l.ctx, stuckFleet{l}, on(l.node(1)))
 	l.fails(e, err, errNobody.Error())
 	l.givesUp("leader-isolate", on(l.node(1)), "no other server was promoted to replace store-1")
 	for _, c := range l.Clients() {
@@ -106,7 +106,7 @@ func (m mistaken) Promoted(context.Context, string) (nemesis.Node, error) {
 // One that does not take itself for the master is no second one.
 func TestLeaderIsolateThatIsNone(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 1), 1)
-	e, err := LeaderIsolate{}.Inject(l.ctx, wrongFleet{l}, on(l.node(2)))
+	e, err := injectLeaderIsolate(l.ctx, wrongFleet{l}, on(l.node(2)))
 	l.fails(e, err, "there is no split brain: store-2 is isolated, but no longer reports itself as master (its role is replica)")
 	if !l.reaches("c1", "store-1") || !l.reaches("c1", "store-2") {
 		t.Error("the client is cut off")
@@ -114,7 +114,7 @@ func TestLeaderIsolateThatIsNone(t *testing.T) {
 }
 
 func TestLeaderIsolatePlans(t *testing.T) {
-	cannot(t, LeaderIsolate{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
+	cannot(t, leaderIsolate().Fault, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
 	planned(t, map[string]string{
 		"isolate-master:at=acquired": "", "leader-isolate:at=acquired,grant=all": "",
 		"leader-isolate:nodes=granted": "use nodes=master",

@@ -13,29 +13,22 @@ func leaderKill() nemesis.Spec {
 		Proven: "It died of SIGKILL; the other servers, or a majority of the supervisors, chose another, which reports itself as " +
 			"leader.",
 		End:    "The old leader is started, and answers.",
-		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes, Fault: LeaderKill{},
-		Params: nemesis.ServerParams("0.5ttl", "4ttl", nemesis.RoleLeader),
+		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes,
+		Fault: fault{needsFleet, injectLeaderKill}, Params: nemesis.ServerParams("0.5ttl", "4ttl", nemesis.RoleLeader),
 	}
 }
 
-// LeaderKill kills the leader and waits for the next one. What the followers had by then is not
+// injectLeaderKill kills the leader and waits for the next one. What the followers had by then is not
 // controlled: FailoverKill makes the loss of a lock certain, where that can be.
-type LeaderKill struct{}
-
-var _ nemesis.Fault = LeaderKill{}
-
-// Available says whether somebody replaces leaders.
-func (LeaderKill) Available(s nemesis.Setting) error { return needsFleet(s) }
-
-// Inject kills it and waits for the promotion.
-func (LeaderKill) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+// It kills it and waits for the promotion.
+func injectLeaderKill(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	old, err := theMaster(ctx, w, t)
 	if err != nil {
 		return nemesis.Effect{}, err
 	}
 	since := w.Now()
 	dead, proof, err := killAll(ctx, w, t.Nodes)
-	e := nemesis.Effect{Proof: proof, Began: since, Heal: func(ctx context.Context) (string, error) { return restartAll(ctx, dead) }}
+	e := nemesis.Effect{Proof: proof, Began: since, Heal: dead.restart}
 	if err != nil {
 		return e, err
 	}

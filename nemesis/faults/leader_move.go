@@ -1,8 +1,8 @@
 package faults
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -13,30 +13,21 @@ func leaderMove() nemesis.Spec {
 		Name: "leader-move", Also: []string{"failover-planned"}, Doc: "makes a healthy leader hand over, as an operator does",
 		Proven: "Another leads, as for leader-kill.",
 		End:    "The new leader stays.",
-		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes, Fault: LeaderMove{},
-		Params: nemesis.ServerParams(nemesis.AtOnce, "3ttl", nemesis.RoleMaster),
+		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes,
+		Fault: fault{canLeaderMove, injectLeaderMove}, Params: nemesis.ServerParams(nemesis.AtOnce, "3ttl", nemesis.RoleMaster),
 	}
 }
 
-// LeaderMove has a living leader replaced.
-type LeaderMove struct{}
-
-var _ nemesis.Fault = LeaderMove{}
-
-// Available says whether somebody replaces leaders when told to.
-func (LeaderMove) Available(s nemesis.Setting) error {
-	if err := needsFleet(s); err != nil {
-		return err
-	}
-	if s.Elects > 0 && !s.Moves {
-		return fmt.Errorf("the leader of topology %s cannot hand over leadership: this kind of server has no command for a change of "+
-			"the leader", s.Topology)
-	}
-	return nil
+// canLeaderMove says whether somebody replaces leaders when told to.
+func canLeaderMove(s nemesis.Setting) error {
+	return cmp.Or(needsFleet(s), lack(s.Elects == 0 || s.Moves,
+		"the leader of topology %s cannot hand over leadership: this kind of "+
+			"server has no command for a change of the leader", s.Topology))
 }
 
-// Inject asks for it and waits for the promotion.
-func (LeaderMove) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+// injectLeaderMove has a living leader replaced.
+// It asks for it and waits for the promotion.
+func injectLeaderMove(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	if _, err := theMaster(ctx, w, t); err != nil {
 		return nemesis.Effect{}, err
 	}

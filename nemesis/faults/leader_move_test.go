@@ -27,7 +27,7 @@ func TestLeaderMoveInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 3), 0)
 	e, err := l.inject("leader-move", on(l.node(2)))
 	l.fails(e, err, "this fault acts only on the master (store-1), but its targets include another server")
-	e, err = LeaderMove{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
+	e, err = injectLeaderMove(l.ctx, stuckFleet{l}, on(l.node(1)))
 	l.fails(e, err, errNobody.Error())
 	l.check(l.node(2).Kill(l.ctx))
 	e, err = l.inject("leader-move", on(l.node(1)))
@@ -40,7 +40,7 @@ func TestLeaderMoveInTheWay(t *testing.T) {
 }
 
 func TestLeaderMovePlans(t *testing.T) {
-	cannot(t, LeaderMove{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
+	cannot(t, leaderMove().Fault, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
 	planned(t, map[string]string{
 		"failover-planned:at=acquired": "", "leader-move:every=3s": "",
 		"leader-move:for=1s": `has no parameter "for"`, "leader-move:nodes=all": "use nodes=master",

@@ -13,27 +13,20 @@ func leaderPause() nemesis.Spec {
 			"and resumes it",
 		Proven: "Every thread was stopped; another leads, as for leader-kill.",
 		End:    "SIGCONT; at first the old leader still believes that it leads.",
-		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes, Fault: LeaderPause{},
-		Params: nemesis.ServerParams("0.5ttl", "4ttl", nemesis.RoleMaster),
+		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes,
+		Fault: fault{needsFleet, injectLeaderPause}, Params: nemesis.ServerParams("0.5ttl", "4ttl", nemesis.RoleMaster),
 	}
 }
 
-// LeaderPause stops the leader until another one is in its place. Resumed, it still
+// injectLeaderPause stops the leader until another one is in its place. Resumed, it still
 // takes itself for the leader until it is told.
-type LeaderPause struct{}
-
-var _ nemesis.Fault = LeaderPause{}
-
-// Available says whether somebody replaces masters.
-func (LeaderPause) Available(s nemesis.Setting) error { return needsFleet(s) }
-
-// Inject stops the leader and waits for the promotion.
-func (LeaderPause) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+// It stops the leader and waits for the promotion.
+func injectLeaderPause(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	if _, err := theMaster(ctx, w, t); err != nil {
 		return nemesis.Effect{}, err
 	}
 	since := w.Now()
-	e, err := ServerPause{}.Inject(ctx, w, t)
+	e, err := injectServerPause(ctx, w, t)
 	e.Began = since
 	if err != nil {
 		return e, err

@@ -32,7 +32,7 @@ func TestLeaderPauseInTheWay(t *testing.T) {
 		e, err := l.inject("leader-pause", target)
 		l.fails(e, err, "this fault acts only on the master (store-1), but its targets include another server")
 	}
-	e, err := LeaderPause{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
+	e, err := injectLeaderPause(l.ctx, stuckFleet{l}, on(l.node(1)))
 	if !stopped(t, one) || stopped(t, two) {
 		t.Error("the wrong server is stopped")
 	}
@@ -43,7 +43,7 @@ func TestLeaderPauseInTheWay(t *testing.T) {
 }
 
 func TestLeaderPausePlans(t *testing.T) {
-	cannot(t, LeaderPause{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
+	cannot(t, leaderPause().Fault, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
 	planned(t, map[string]string{
 		"failover-pause:at=acquired": "", "leader-pause:at=before-write,stay=0.5ttl": "",
 		"leader-pause:nodes=replica": "use nodes=master",

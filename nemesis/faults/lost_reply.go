@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,8 +20,8 @@ func lostReply() nemesis.Spec {
 		Notes:  "The client isn't stopped at `at`: the next answer that is no refusal is dropped.",
 		Proven: "An answer was dropped and its connection closed; the record quotes it.",
 		End:    "Later answers pass; the client must reconnect.",
-		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeReply, Fault: LostReply{},
-		Params: onLinks("1.5ttl", "1ttl"),
+		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeReply,
+		Fault: fault{canLostReply, injectLostReply}, Params: onLinks("1.5ttl", "1ttl"),
 	}
 }
 
@@ -29,28 +30,20 @@ func strikeReply(k int, _ []string) string {
 	return []string{history.AtBeforeAcquire, history.AtReleasing, history.AtRandom}[k%3]
 }
 
-// LostReply lets a server do what it is asked for and drops its answer:
-//
-//	client --take it--> server (done) --OK--> X   client: connection closed, outcome unknown
-type LostReply struct{}
-
-var _ nemesis.Fault = LostReply{}
-
-// Available says whether there is a server, and whether its refusals are known.
-func (LostReply) Available(s nemesis.Setting) error {
-	if err := needsServer(s); err != nil {
-		return err
-	}
-	if !s.Answers {
-		return fmt.Errorf("this fault drops the next answer that is not a refusal, but for topology %s lockstorm does not know which "+
-			"answers are refusals", s.Topology)
-	}
-	return nil
+// canLostReply says whether there is a server, and whether its refusals are known.
+func canLostReply(s nemesis.Setting) error {
+	return cmp.Or(needsServer(s), lack(s.Answers,
+		"this fault drops the next answer that is not a refusal, but for topology %s lockstorm does not "+
+			"know which answers are refusals", s.Topology))
 }
 
-// Inject lies in wait on every link between the clients and the nodes, lets the client
+// injectLostReply lets a server do what it is asked for and drops its answer:
+//
+//	client --take it--> server (done) --OK--> X   client: connection closed, outcome unknown
+//
+// It lies in wait on every link between the clients and the nodes, lets the client
 // that stands at the point go, and returns when an answer was lost.
-func (LostReply) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+func injectLostReply(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	var b broken
 	before := w.Now() // nothing was lost yet
 	traps, err := b.layTraps(w, t)

@@ -64,7 +64,7 @@ func TestLostReplyInTheWay(t *testing.T) {
 }
 
 func TestLostReplyPlans(t *testing.T) {
-	cannot(t, LostReply{}, map[string]func(*nemesis.Setting){
+	cannot(t, lostReply().Fault, map[string]func(*nemesis.Setting){
 		withoutServer: noServer,
 		"this fault drops the next answer that is not a refusal, but for topology t lockstorm does not know which answers are " +
 			"refusals": func(s *nemesis.Setting) { s.Answers = false },

@@ -18,33 +18,28 @@ func packetDelay() nemesis.Spec {
 		Notes:  "The client isn't stopped at `at`: its write is held back.",
 		Proven: "At least one byte is held back; the record says how many.",
 		End:    "The held bytes are delivered.",
-		Family: history.FamilyLink, Whom: nemesis.Clients, Links: nemesis.ToRegister, Delays: true, Fault: PacketDelay{},
+		Family: history.FamilyLink, Whom: nemesis.Clients, Links: nemesis.ToRegister, Delays: true,
+		Fault:   fault{canPacketDelay, injectPacketDelay},
 		Strikes: func(int, []string) string { return history.AtBeforeWrite }, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
 	}
 }
 
-// PacketDelay holds what clients send to the resource, and delivers it at the heal:
+// canPacketDelay says whether clients send anything to the resource.
+func canPacketDelay(s nemesis.Setting) error {
+	return lack(s.Resource,
+		"this fault delays requests to lockstorm's own registers (the protected data), but the clients of this run "+
+			"do not use these registers. Possible reasons: the workload uses no data, the data is in another store (--register), or the "+
+			"lock writes the data itself")
+}
+
+// injectPacketDelay holds what clients send to the resource, and delivers it at the heal:
 //
 //	client --[check]--write--> (held ... ttl ... held) --> register
 //
 // The client is alive and did everything right: its write is late.
-type PacketDelay struct{}
-
-var _ nemesis.Fault = PacketDelay{}
-
-// Available says whether clients send anything to the resource.
-func (PacketDelay) Available(s nemesis.Setting) error {
-	if !s.Resource {
-		return errors.New("this fault delays requests to lockstorm's own registers (the protected data), but the clients of this run " +
-			"do not use these registers. Possible reasons: the workload uses no data, the data is in another store (--register), or the " +
-			"lock writes the data itself")
-	}
-	return nil
-}
-
-// Inject holds the way to the register, lets the client that stands at the point go, and
+// It holds the way to the register, lets the client that stands at the point go, and
 // returns when a request is being held.
-func (PacketDelay) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+func injectPacketDelay(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	var b broken
 	held := map[string]*link.Applied{}
 	for _, c := range t.Clients {

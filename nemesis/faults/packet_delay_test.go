@@ -47,7 +47,7 @@ func TestPacketDelayInTheWay(t *testing.T) {
 }
 
 func TestPacketDelayPlans(t *testing.T) {
-	cannot(t, PacketDelay{}, map[string]func(*nemesis.Setting){
+	cannot(t, packetDelay().Fault, map[string]func(*nemesis.Setting){
 		"this fault delays requests to lockstorm's own registers (the protected data), but the clients of this run do not use these " +
 			"registers. Possible reasons: the workload uses no data, the data is in another store (--register), or the lock writes the " +
 			"data itself": func(s *nemesis.Setting) { s.Resource = false },

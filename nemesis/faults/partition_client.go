@@ -16,31 +16,19 @@ func partitionClient() nemesis.Spec {
 		End: "The links are restored. `loss`: lost packets are counted, and sent again by their senders; `blackhole`: connections " +
 			"are closed; `hold`: the held data arrives in order.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeHolder,
-		Fault:  PartitionClient{},
+		Fault:  fault{needsServer, injectPartitionClient},
 		Params: onLinks("1.5ttl", "3ttl", modeParams()...), Check: checkMode,
 	}
 }
 
-// PartitionClient breaks the links from clients to servers:
+// injectPartitionClient breaks the links from clients to servers:
 //
 //	c1 --X    server-1
 //	c2 -----> server-1
-type PartitionClient struct{}
-
-var _ nemesis.Fault = PartitionClient{}
-
-// Available says whether there is a server.
-func (PartitionClient) Available(s nemesis.Setting) error { return needsServer(s) }
-
-// Inject breaks every link between the clients and the nodes.
-func (PartitionClient) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+//
+// It breaks every link between the clients and the nodes.
+func injectPartitionClient(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	var b broken
-	for _, c := range t.Clients {
-		for _, n := range t.Nodes {
-			if err := b.breakLink(ctx, w.Net().Link(c.Name(), n.Name()), t.Params, w.TTL()); err != nil {
-				return b.effect(), err
-			}
-		}
-	}
-	return b.effect(), nil
+	err := b.breakAll(ctx, links(w, t), t.Params, w.TTL())
+	return b.effect(), err
 }

@@ -192,7 +192,7 @@ func TestPartitionClientInTheWay(t *testing.T) {
 	for _, name := range []string{paramLatency, paramJitter} {
 		own := map[string]string{paramMode: modeLatency, paramLatency: "1ms", paramJitter: "1ms"}
 		own[name] = "long"
-		e, err := PartitionClient{}.Inject(l.ctx, l, nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes(), Params: own})
+		e, err := injectPartitionClient(l.ctx, l, nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes(), Params: own})
 		l.fails(e, err, name+"=long is not a length")
 	}
 	if !l.reaches("c1", "store-1") {
@@ -201,7 +201,7 @@ func TestPartitionClientInTheWay(t *testing.T) {
 }
 
 func TestPartitionClientPlans(t *testing.T) {
-	cannot(t, PartitionClient{}, map[string]func(*nemesis.Setting){withoutServer: noServer})
+	cannot(t, partitionClient().Fault, map[string]func(*nemesis.Setting){withoutServer: noServer})
 	planned(t, map[string]string{
 		"partition-client:mode=hold,way=from,nodes=master,clients=half": "",
 		"partition-client:mode=latency,latency=0.5ttl,jitter=0s":        "",

@@ -17,34 +17,28 @@ func partitionReplication() nemesis.Spec {
 		Notes:  "Supervisors have links of their own, and notice nothing.",
 		Proven: "With `mode=cut`, the master reports that it has no replica left; else as for partition-client.",
 		End:    "As for partition-client, without waiting for the replicas to catch up.",
-		Family: history.FamilyLink, Whom: nemesis.Nodes, Fault: PartitionReplication{}, Check: checkMode,
+		Family: history.FamilyLink, Whom: nemesis.Nodes, Check: checkMode,
+		Fault:  fault{canPartitionReplication, injectPartitionReplication},
 		Params: nemesis.ServerParams("1.5ttl", "3ttl", nemesis.RoleMaster, modeParams()...),
 	}
 }
 
-// PartitionReplication breaks the links from the replicas to the master, and nothing
+// canPartitionReplication says whether somebody replicates.
+func canPartitionReplication(s nemesis.Setting) error {
+	return cmp.Or(
+		lack(s.Peers, "the servers of topology %s do not replicate: this fault needs a topology with replicas", s.Topology),
+		lack(s.Follows, "on topology %s a leader steps down when it loses its followers, so this fault cannot work: use leader-isolate",
+			s.Topology))
+}
+
+// injectPartitionReplication breaks the links from the replicas to the master, and nothing
 // else: no fail-over begins.
 //
 //	replica --X   master <----- supervisors, clients
-type PartitionReplication struct{}
-
-var _ nemesis.Fault = PartitionReplication{}
-
-// Available says whether somebody replicates.
-func (PartitionReplication) Available(s nemesis.Setting) error {
-	switch {
-	case !s.Peers:
-		return fmt.Errorf("the servers of topology %s do not replicate: this fault needs a topology with replicas", s.Topology)
-	case !s.Follows:
-		return fmt.Errorf("on topology %s a leader steps down when it loses its followers, so this fault cannot work: use "+
-			"leader-isolate", s.Topology)
-	}
-	return nil
-}
-
-// Inject breaks the links and, where they are cut, has the master say that nobody follows
+//
+// It breaks the links and, where they are cut, has the master say that nobody follows
 // it any more.
-func (PartitionReplication) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+func injectPartitionReplication(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	var b broken
 	for _, n := range t.Nodes {
 		l, err := leaderOf(n)

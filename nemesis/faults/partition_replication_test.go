@@ -69,7 +69,7 @@ func TestPartitionReplicationUnseen(t *testing.T) {
 }
 
 func TestPartitionReplicationPlans(t *testing.T) {
-	cannot(t, PartitionReplication{}, map[string]func(*nemesis.Setting){
+	cannot(t, partitionReplication().Fault, map[string]func(*nemesis.Setting){
 		"the servers of topology t do not replicate: this fault needs a topology with replicas": func(s *nemesis.Setting) {
 			s.Peers = false
 		},

@@ -20,9 +20,9 @@ func promoteReplica() nemesis.Spec {
 		Proven: "The master reported no replica left and died of SIGKILL; the replica accepts writes, and never had the key (if the " +
 			"lock uses one). If nobody got the lock within one ttl, the master is killed anyway, and the record says so.",
 		End:    "The old master is rebuilt as a replica, and has caught up.",
-		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: promoteTakes, Fault: PromoteReplica{},
-		Strikes: func(int, []string) string { return history.AtRandom },
-		Params:  append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),
+		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: promoteTakes,
+		Fault: fault{canPromoteReplica, injectPromoteReplica}, Strikes: func(int, []string) string { return history.AtRandom },
+		Params: append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),
 	}
 }
 
@@ -30,23 +30,16 @@ func promoteReplica() nemesis.Spec {
 // for a lease's time, and for the promotion.
 func promoteTakes(ttl time.Duration) time.Duration { return 4*time.Second + ttl*3/2 }
 
-// PromoteReplica is what an operator does where nobody decides by himself who leads. Clients find
-// the new master by asking.
-type PromoteReplica struct{}
-
-var _ nemesis.Fault = PromoteReplica{}
-
-// Available says whether we can promote.
-func (PromoteReplica) Available(s nemesis.Setting) error {
-	if !s.Promotes {
-		return fmt.Errorf("topology %s has no replica that lockstorm could promote", s.Topology)
-	}
-	return nil
+// canPromoteReplica says whether we can promote.
+func canPromoteReplica(s nemesis.Setting) error {
+	return lack(s.Promotes, "topology %s has no replica that lockstorm could promote", s.Topology)
 }
 
-// Inject does all of it, and returns when the second client was granted or the first one's lease is
+// injectPromoteReplica is what an operator does where nobody decides by himself who leads. Clients find
+// the new master by asking.
+// It does all of it, and returns when the second client was granted or the first one's lease is
 // nearly over.
-func (PromoteReplica) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+func injectPromoteReplica(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	master, heir, err := pairWithin(ctx, w)
 	if err != nil {
 		return nemesis.Effect{}, err
@@ -111,9 +104,9 @@ func pair(w nemesis.World) (master, heir nemesis.Node, err error) {
 
 // rejoin makes the old master a replica of the new one, if it was replaced, and waits until it has
 // everything.
-func rejoin(ctx context.Context, dead []nemesis.Restarter, old, heir nemesis.Node) (string, error) {
+func rejoin(ctx context.Context, dead killed, old, heir nemesis.Node) (string, error) {
 	if !history.Leads(heir.Role()) {
-		return restartAll(ctx, dead)
+		return dead.restart(ctx)
 	}
 	if len(dead) == 0 {
 		return "", nil

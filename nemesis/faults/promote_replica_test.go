@@ -45,7 +45,7 @@ func TestPromoteReplicaInTheWay(t *testing.T) {
 }
 
 func TestPromoteReplicaPlans(t *testing.T) {
-	cannot(t, PromoteReplica{}, map[string]func(*nemesis.Setting){
+	cannot(t, promoteReplica().Fault, map[string]func(*nemesis.Setting){
 		"topology t has no replica that lockstorm could promote": func(s *nemesis.Setting) { s.Promotes = false },
 	})
 	const leave = "this fault acts only on the master: use nodes=master"

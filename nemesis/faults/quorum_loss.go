@@ -25,7 +25,7 @@ func quorumLoss() nemesis.Spec {
 			"brings them back",
 		Proven: "They were killed, paused or cut off, and no server that answers reports itself as leader.",
 		End:    "They are started, resumed or connected; once a server leads again, the record says how long that took.",
-		Family: history.FamilyServer, Whom: nemesis.Nodes, Takes: failoverTakes, Fault: QuorumLoss{},
+		Family: history.FamilyServer, Whom: nemesis.Nodes, Takes: failoverTakes, Fault: fault{canQuorumLoss, injectQuorumLoss},
 		Params: nemesis.ServerParams("1ttl", "5ttl", nemesis.RoleMajority,
 			catalog.Param{Name: paramMode, Default: lossKill, Doc: "kill: kill -9; pause: SIGSTOP; cut: its links to all other servers; " +
 				"loss: all packets on them"}),
@@ -42,25 +42,19 @@ func quorumLoss() nemesis.Spec {
 	}
 }
 
-// QuorumLoss leaves no majority that could lead:
+// canQuorumLoss says whether there is a quorum to lose.
+func canQuorumLoss(s nemesis.Setting) error {
+	return lack(s.Elects >= 3, "this fault needs at least three servers that elect a leader: topology %s has %d such servers",
+		s.Topology, s.Elects)
+}
+
+// injectQuorumLoss leaves no majority that could lead:
 //
 //	mode=kill   server-1 +   server-2 +   server-3
 //	mode=cut    server-1  X  server-2  X  server-3   (clients still reach all)
-type QuorumLoss struct{}
-
-var _ nemesis.Fault = QuorumLoss{}
-
-// Available says whether there is a quorum to lose.
-func (QuorumLoss) Available(s nemesis.Setting) error {
-	if s.Elects < 3 {
-		return fmt.Errorf("this fault needs at least three servers that elect a leader: topology %s has %d such servers", s.Topology,
-			s.Elects)
-	}
-	return nil
-}
-
-// Inject takes the chosen servers away and waits until nobody leads.
-func (QuorumLoss) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+//
+// It takes the chosen servers away and waits until nobody leads.
+func injectQuorumLoss(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	if len(t.Nodes) <= len(w.Nodes())/2 {
 		return nemesis.Effect{}, fmt.Errorf("nodes= selects only %d of %d servers, but this fault needs a majority of the servers: "+
 			"use nodes=%s", len(t.Nodes), len(w.Nodes()), nemesis.RoleMajority)
@@ -93,14 +87,14 @@ func (QuorumLoss) Inject(ctx context.Context, w nemesis.World, t nemesis.Target)
 func takeAway(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	switch t.Params[paramMode] {
 	case lossPause:
-		return ServerPause{}.Inject(ctx, w, t)
+		return injectServerPause(ctx, w, t)
 	case modeCut, modeLoss:
 		var b broken
 		err := b.scatter(ctx, w, t)
 		return b.effect(), err
 	}
 	dead, proof, err := killAll(ctx, w, t.Nodes)
-	return nemesis.Effect{Proof: proof, Heal: func(ctx context.Context) (string, error) { return restartAll(ctx, dead) }}, err
+	return nemesis.Effect{Proof: proof, Heal: dead.restart}, err
 }
 
 // scatter breaks the links between each of the nodes and all other servers.

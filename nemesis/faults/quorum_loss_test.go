@@ -19,7 +19,7 @@ func TestQuorumLoss(t *testing.T) {
 		l := newLab(t, clustertest.Replicated(3, 0), 0)
 		target := on(l.node(1), l.node(2))
 		target.Params = map[string]string{paramMode: mode}
-		e, err := QuorumLoss{}.Inject(l.ctx, l, target)
+		e, err := injectQuorumLoss(l.ctx, l, target)
 		if err != nil {
 			t.Fatalf("%s: %v", mode, err)
 		}
@@ -62,7 +62,7 @@ func TestQuorumLossInTheWay(t *testing.T) {
 }
 
 func TestQuorumLossPlans(t *testing.T) {
-	cannot(t, QuorumLoss{}, map[string]func(*nemesis.Setting){
+	cannot(t, quorumLoss().Fault, map[string]func(*nemesis.Setting){
 		"this fault needs at least three servers that elect a leader: topology t has 0 such servers": func(s *nemesis.Setting) {
 			s.Elects = 0
 		},

@@ -13,22 +13,15 @@ func serverKill() nemesis.Spec {
 			"on disk",
 		Proven: "The process died of SIGKILL.",
 		End:    "The server is started, and answers.",
-		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams("1.5ttl", "3ttl", "1"), Fault: ServerKill{},
+		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams("1.5ttl", "3ttl", "1"),
+		Fault: fault{needsServer, injectServerKill},
 	}
 }
 
-// ServerKill kills servers with SIGKILL; they stay down until the heal starts them again
+// injectServerKill kills servers with SIGKILL; they stay down until the heal starts them again
 // with what their topology kept on disk: nothing, or everything.
-type ServerKill struct{}
-
-var _ nemesis.Fault = ServerKill{}
-
-// Available says whether there is a server.
-func (ServerKill) Available(s nemesis.Setting) error { return needsServer(s) }
-
-// Inject kills all targets and returns when they are dead.
-func (ServerKill) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+// It kills all targets and returns when they are dead.
+func injectServerKill(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	dead, proof, err := killAll(ctx, w, t.Nodes)
-	heal := func(ctx context.Context) (string, error) { return restartAll(ctx, dead) }
-	return nemesis.Effect{Proof: proof, Heal: heal}, err
+	return nemesis.Effect{Proof: proof, Heal: dead.restart}, err
 }

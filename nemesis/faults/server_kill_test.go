@@ -45,7 +45,7 @@ func TestServerKillTwice(t *testing.T) {
 }
 
 func TestServerKillPlans(t *testing.T) {
-	cannot(t, ServerKill{}, map[string]func(*nemesis.Setting){withoutServer: noServer})
+	cannot(t, serverKill().Fault, map[string]func(*nemesis.Setting){withoutServer: noServer})
 	planned(t, map[string]string{
 		"server-kill:nodes=all,for=1s": "", "server-kill:clients=c1": "",
 		"server-kill:clients=1": "clients= must list the clients whose steps trigger the fault",

@@ -14,21 +14,15 @@ func serverPause() nemesis.Spec {
 		Notes:  "The kernel goes on buffering requests for it.",
 		Proven: "Every thread was stopped (in a container: Docker reports it paused, the kernel its processes frozen).",
 		End:    "SIGCONT; the server then carries out what arrived meanwhile.",
-		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams("1.5ttl", "3ttl", "1"), Fault: ServerPause{},
+		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams("1.5ttl", "3ttl", "1"),
+		Fault: fault{needsServer, injectServerPause},
 	}
 }
 
-// ServerPause stops servers with SIGSTOP. Their sockets still accept and buffer: what
+// injectServerPause stops servers with SIGSTOP. Their sockets still accept and buffer: what
 // clients send meanwhile is carried out after the resume.
-type ServerPause struct{}
-
-var _ nemesis.Fault = ServerPause{}
-
-// Available says whether there is a server.
-func (ServerPause) Available(s nemesis.Setting) error { return needsServer(s) }
-
-// Inject stops the servers and reads back that every thread stopped.
-func (ServerPause) Inject(ctx context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+// It stops the servers and reads back that every thread stopped.
+func injectServerPause(ctx context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	var all stops
 	for _, n := range t.Nodes {
 		p, ok := nemesis.As[nemesis.Pauser](n)

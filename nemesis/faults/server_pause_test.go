@@ -83,7 +83,7 @@ func TestServerPauseThenRestart(t *testing.T) {
 }
 
 func TestServerPausePlans(t *testing.T) {
-	cannot(t, ServerPause{}, map[string]func(*nemesis.Setting){withoutServer: noServer})
+	cannot(t, serverPause().Fault, map[string]func(*nemesis.Setting){withoutServer: noServer})
 	planned(t, map[string]string{
 		"server-pause:nodes=master,for=200ms": "", "server-pause:nodes=sentinel-1": "", "server-pause:stay=0s": "",
 		"server-pause:nodes=4": "nodes=4: choose from 1 to 3", "server-pause:stay=x": "stay=x is not a length of time",

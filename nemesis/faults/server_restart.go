@@ -14,29 +14,22 @@ func serverRestart() nemesis.Spec {
 		Proven: "The server answers, with a new process id.",
 		End:    "Nothing to undo.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", "1"),
-		Fault: ServerRestart{},
+		Fault: fault{needsServer, injectServerRestart},
 	}
 }
 
-// ServerRestart kills servers with SIGKILL and starts them again at once with what
+// injectServerRestart kills servers with SIGKILL and starts them again at once with what
 // their topology kept on disk: nothing, or everything.
-type ServerRestart struct{}
-
-var _ nemesis.Fault = ServerRestart{}
-
-// Available says whether there is a server.
-func (ServerRestart) Available(s nemesis.Setting) error { return needsServer(s) }
-
-// Inject kills all targets, starts them again, and returns when they answer. When that
+// It kills all targets, starts them again, and returns when they answer. When that
 // fails, its heal tries again: a server must not stay dead.
-func (ServerRestart) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+func injectServerRestart(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	dead, _, err := killAll(ctx, w, t.Nodes)
 	var proof string
 	if err == nil {
-		proof, err = restartAll(ctx, dead)
+		proof, err = dead.restart(ctx)
 	}
 	if err != nil {
-		return nemesis.Effect{Heal: func(ctx context.Context) (string, error) { return restartAll(ctx, dead) }}, err
+		return nemesis.Effect{Heal: dead.restart}, err
 	}
 	return nemesis.Effect{Proof: proof}, nil
 }

@@ -59,7 +59,7 @@ func TestServerRestartInTheWay(t *testing.T) {
 }
 
 func TestServerRestartPlans(t *testing.T) {
-	cannot(t, ServerRestart{}, map[string]func(*nemesis.Setting){withoutServer: noServer})
+	cannot(t, serverRestart().Fault, map[string]func(*nemesis.Setting){withoutServer: noServer})
 	planned(t, map[string]string{
 		"server-restart:nodes=granted": "", "server-restart:nodes=redis-1+redis-2": "",
 		"server-restart:for=1s":        `has no parameter "for"`,

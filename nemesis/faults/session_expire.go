@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,34 +17,25 @@ func sessionExpire() nemesis.Spec {
 		Name: "session-expire", Doc: "makes the servers end a holder's session (or revoke its lease)",
 		Proven: "A server confirmed it (all are asked in turn); if none has the session, the fault counts as not injected.",
 		End:    "The session stays ended.",
-		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: SessionExpire{},
+		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: fault{canSessionExpire, injectSessionExpire},
 		Strikes: func(k int, _ []string) string { return []string{history.AtAcquired, history.AtBeforeWrite}[k%2] },
 		Params:  append(nemesis.ClientParams(nemesis.AtOnce, "2ttl"), nemesis.StayParam()), OfGrant: true,
 	}
 }
 
-// SessionExpire ends the session under which the client at the point was granted the lock, long
-// before its time-out.
-type SessionExpire struct{}
-
-var _ nemesis.Fault = SessionExpire{}
-
-// Available says whether there are sessions that can be ended.
-func (SessionExpire) Available(s nemesis.Setting) error {
-	if err := needsServer(s); err != nil {
-		return err
-	}
-	if !s.Sessions {
-		return fmt.Errorf("this fault ends the session of a holder, so it needs a lock whose grants end with the session, and servers "+
-			"that can end a session: backend %s on topology %s lacks at least one of these two (an adapter names its sessions by the "+
-			"notice \"opened\" and the model \"session\", see docs/adapters.md; without names, servers that know their connections "+
-			"are asked)", s.Backend, s.Topology)
-	}
-	return nil
+// canSessionExpire says whether there are sessions that can be ended.
+func canSessionExpire(s nemesis.Setting) error {
+	return cmp.Or(needsServer(s), lack(s.Sessions,
+		"this fault ends the session of a holder, so it needs a lock whose grants end with the session, "+
+			"and servers that can end a session: backend %s on topology %s lacks at least one of these two (an adapter names its "+
+			"sessions by the notice \"opened\" and the model \"session\", see docs/adapters.md; without names, servers that know their "+
+			"connections are asked)", s.Backend, s.Topology))
 }
 
-// Inject asks one server after the other until one has ended it. Servers are asked for sessions that have no name on record.
-func (SessionExpire) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+// injectSessionExpire ends the session under which the client at the point was granted the lock, long
+// before its time-out.
+// It asks one server after the other until one has ended it. Servers are asked for sessions that have no name on record.
+func injectSessionExpire(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	if t.Hit == nil {
 		return nemesis.Effect{}, errNoGrant
 	}

@@ -34,7 +34,7 @@ func TestSessionExpireInTheWay(t *testing.T) {
 }
 
 func TestSessionExpirePlans(t *testing.T) {
-	cannot(t, SessionExpire{}, map[string]func(*nemesis.Setting){
+	cannot(t, sessionExpire().Fault, map[string]func(*nemesis.Setting){
 		withoutServer: noServer,
 		"this fault ends the session of a holder, so it needs a lock whose grants end with the session, and servers that can end a " +
 			"session: backend b on topology t lacks at least one of these two (an adapter names its sessions by the notice \"opened\" " +

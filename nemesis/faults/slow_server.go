@@ -26,7 +26,7 @@ func slowServer() nemesis.Spec {
 			"the time",
 		Proven: "Every thread was stopped at the first stop.",
 		End:    "SIGCONT; the record counts the stops.",
-		Family: history.FamilyServer, Whom: nemesis.Nodes, Fault: SlowServer{},
+		Family: history.FamilyServer, Whom: nemesis.Nodes, Fault: fault{needsServer, injectSlowServer},
 		Params: nemesis.ServerParams("1.5ttl", "3ttl", "1",
 			catalog.Param{Name: paramShare, Default: "0.8", Doc: "fraction of the time, 0 to 1, that it is stopped"},
 			catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "one stop and one run"}),
@@ -36,16 +36,6 @@ func slowServer() nemesis.Spec {
 		},
 	}
 }
-
-// SlowServer stops and resumes servers again and again: they answer, late.
-//
-//	|---stopped---|run|---stopped---|run|   one period: stopped for its share
-type SlowServer struct{}
-
-var _ nemesis.Fault = SlowServer{}
-
-// Available says whether there is a server.
-func (SlowServer) Available(s nemesis.Setting) error { return needsServer(s) }
 
 func dutyCycle(own catalog.Values, ttl time.Duration) (stopped, runs time.Duration, err error) {
 	share, err := own.Fraction(paramShare)
@@ -65,8 +55,12 @@ func dutyCycle(own catalog.Values, ttl time.Duration) (stopped, runs time.Durati
 	return stopped, runs, nil
 }
 
-// Inject stops every target once, with proof, and keeps on doing so until the heal.
-func (SlowServer) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+// injectSlowServer stops and resumes servers again and again: they answer, late.
+//
+//	|---stopped---|run|---stopped---|run|   one period: stopped for its share
+//
+// It stops every target once, with proof, and keeps on doing so until the heal.
+func injectSlowServer(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	stopped, runs, err := dutyCycle(t.Params, w.TTL())
 	if err != nil {
 		return nemesis.Effect{}, err

@@ -51,7 +51,7 @@ func TestSlowServerInTheWay(t *testing.T) {
 	if stopped(t, pid) {
 		t.Error("store-1 stays stopped")
 	}
-	if _, err := (SlowServer{}).Inject(l.ctx, l, on(l.node(1))); err == nil {
+	if _, err := slowServer().Fault.Inject(l.ctx, l, on(l.node(1))); err == nil {
 		t.Error("it was slowed without a share and a period")
 	}
 }
@@ -93,7 +93,7 @@ func TestSlowServerFailsLater(t *testing.T) {
 }
 
 func TestSlowServerPlans(t *testing.T) {
-	cannot(t, SlowServer{}, map[string]func(*nemesis.Setting){withoutServer: noServer})
+	cannot(t, slowServer().Fault, map[string]func(*nemesis.Setting){withoutServer: noServer})
 	const split = "in each cycle the server must be stopped for some time, and must run for at least 1 ms"
 	planned(t, map[string]string{
 		"slow-server:share=0.5,period=0.1ttl": "", "slow-server:share=2": "share=2 is not a number from 0 to 1",

@@ -15,25 +15,20 @@ func watchDelay() nemesis.Spec {
 			"granted or lost",
 		Proven: "Not tested whether answers are late: the record counts the connections that the proxy holds back (new ones too).",
 		End:    "The held data arrives in order.",
-		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Fault: WatchDelay{},
+		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers,
+		Fault:   fault{needsServer, injectWatchDelay},
 		Strikes: func(k int, _ []string) string { return []string{history.AtWaiting, history.AtAcquired}[k%2] },
 		Params:  onLinks("0.4ttl", "2ttl"),
 	}
 }
 
-// WatchDelay holds the answers to clients, and the notices:
+// injectWatchDelay holds the answers to clients, and the notices:
 //
 //	c1 ----> server-1      requests
 //	c1 --|   server-1      answers, notices of watches
-type WatchDelay struct{}
-
-var _ nemesis.Fault = WatchDelay{}
-
-// Available says whether there is a server.
-func (WatchDelay) Available(s nemesis.Setting) error { return needsServer(s) }
-
-// Inject holds every link from the nodes to the clients.
-func (WatchDelay) Inject(_ context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+//
+// It holds every link from the nodes to the clients.
+func injectWatchDelay(_ context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	var b broken
 	for _, c := range t.Clients {
 		for _, n := range t.Nodes {

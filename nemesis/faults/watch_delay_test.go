@@ -31,6 +31,6 @@ func TestWatchDelay(t *testing.T) {
 }
 
 func TestWatchDelayPlans(t *testing.T) {
-	cannot(t, WatchDelay{}, map[string]func(*nemesis.Setting){withoutServer: noServer})
+	cannot(t, watchDelay().Fault, map[string]func(*nemesis.Setting){withoutServer: noServer})
 	planned(t, map[string]string{"watch-delay:clients=all,at=waiting": "", "watch-delay:mode=cut": `has no parameter "mode"`})
 }

@@ -24,8 +24,6 @@ type Tap struct {
 
 	mu     sync.Mutex
 	trails map[string][]*Trail // by the word that they follow
-	open   int                 // connections that are
-	opened int                 // connections that ever were
 }
 
 // New is a tap that goes by the run's clock.
@@ -47,16 +45,13 @@ type Trail struct {
 
 	sends []*Send // guarded by the tap's mutex
 	blind bool    // a connection was not understood: more may have left
-
-	apart  bool // there was no connection when it began
-	opened int  // connections that there ever were when it began
 }
 
 // Follow notes every request that carries a word from now on, until End.
 func (t *Tap) Follow(word string) *Trail {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	tr := &Trail{tap: t, word: word, apart: t.open == 0, opened: t.opened}
+	tr := &Trail{tap: t, word: word}
 	t.trails[word] = append(t.trails[word], tr)
 	return tr
 }
@@ -91,21 +86,8 @@ func (tr *Trail) Blind() bool {
 	return tr.blind
 }
 
-// Unconnected reports whether the client had no connection at any time since the following
-// began. What a client asks for meanwhile stands in no queue of it from which it may leave later:
-// queues are those of connections.
-func (tr *Trail) Unconnected() bool {
-	tr.tap.mu.Lock()
-	defer tr.tap.mu.Unlock()
-	return tr.apart && tr.opened == tr.tap.opened
-}
-
 // Conn is a connection to a node that is looked at.
 func (t *Tap) Conn(c net.Conn, node string) net.Conn {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.open++
-	t.opened++
 	return &conn{Conn: c, tap: t, node: node}
 }
 
@@ -114,7 +96,6 @@ type conn struct {
 	net.Conn
 	tap  *Tap
 	node string
-	once sync.Once // closed
 
 	out requests // of the writer
 
@@ -126,17 +107,6 @@ type conn struct {
 
 // NetConn is the connection below: Redis clients look there whether an idle one is still good.
 func (c *conn) NetConn() net.Conn { return c.Conn }
-
-// Close ends the connection: nothing leaves by it any more.
-func (c *conn) Close() error {
-	err := c.Conn.Close()
-	c.once.Do(func() {
-		c.tap.mu.Lock()
-		defer c.tap.mu.Unlock()
-		c.tap.open--
-	})
-	return err
-}
 
 // Write notes what is about to leave: also a write that fails may have been received.
 func (c *conn) Write(p []byte) (int, error) {

@@ -84,29 +84,6 @@ func TestTrail(t *testing.T) {
 	}
 }
 
-// What is asked for is known not to leave later only where there was no connection all the time.
-func TestUnconnected(t *testing.T) {
-	tap := New(clock())
-	if tr := tap.Follow("me"); !tr.Unconnected() {
-		t.Error("no connection yet: connected")
-	}
-	between := tap.Follow("me")
-	a, b := tap.Conn(&wire{}, "redis-1"), tap.Conn(&wire{}, "redis-1")
-	a.Close() //nolint:errcheck // it cannot fail
-	a.Close() //nolint:errcheck // nor twice
-	if tr := tap.Follow("me"); tr.Unconnected() {
-		t.Error("one of two is left: unconnected")
-	}
-	last := tap.Follow("me")
-	b.Close() //nolint:errcheck // as above
-	if last.Unconnected() || between.Unconnected() {
-		t.Error("there was one meanwhile: unconnected")
-	}
-	if tr := tap.Follow("me"); !tr.Unconnected() {
-		t.Error("both were closed: connected")
-	}
-}
-
 // A trail that has ended is not added to, and takes the answers that are still to come.
 func TestTrailEnds(t *testing.T) {
 	tap := New(clock())

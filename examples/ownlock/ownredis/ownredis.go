@@ -82,26 +82,16 @@ func (l *locker) TryAcquire(ctx context.Context, req backends.Request) (backends
 	case !taken:
 		return nil, backends.ErrBusy
 	}
-	return &lease{l: l, key: key(l.env.Run, req.Lock), info: backends.Info{
-		Owner: req.Owner, Lease: req.Owner, Sent: sent, TTL: req.TTL, Deadline: sent + req.TTL.Nanoseconds(),
-	}}, nil
+	info := backends.Info{Owner: req.Owner, Lease: req.Owner, Sent: sent, TTL: req.TTL, Deadline: sent + req.TTL.Nanoseconds()}
+	return &backends.Granted{Of: info, Give: func(ctx context.Context) error { return l.giveBack(ctx, req) }}, nil
 }
 
 // Close closes the connections.
 func (l *locker) Close() error { return l.client.Close() }
 
-type lease struct {
-	l    *locker
-	key  string
-	info backends.Info
-}
-
-// Info describes the grant.
-func (l *lease) Info() backends.Info { return l.info }
-
-// Release releases the lock.
-func (l *lease) Release(ctx context.Context) error {
-	n, err := l.l.release.Run(ctx, l.l.client, []string{l.key}, l.info.Owner).Int()
+// giveBack releases the lock.
+func (l *locker) giveBack(ctx context.Context, req backends.Request) error {
+	n, err := l.release.Run(ctx, l.client, []string{key(l.env.Run, req.Lock)}, req.Owner).Int()
 	switch {
 	case errors.Is(err, redis.ErrClosed):
 		return fmt.Errorf("%w: %w", backends.ErrNotSent, err)

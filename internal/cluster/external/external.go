@@ -188,8 +188,6 @@ type instance struct {
 	left  sync.Once
 }
 
-var _ cluster.Instance = (*instance)(nil)
-
 // Place is where it, or the door to it, listens.
 func (i *instance) Place() cluster.Place { return i.place }
 

@@ -19,7 +19,7 @@ func TestCells(t *testing.T) { runAll(t, append(cases.Set("cells"), suite.Contro
 
 func TestNetworkCells(t *testing.T) { runAll(t, cases.Set("network")) }
 
-// Every published failure of the track record shows with one seed. Those of ZooKeeper and etcd are in make track-record
+// Every published failure of the track record shows with one seed. Those of ZooKeeper and etcd are in TestSeriesTrackRecord
 // alone: the cells and the claims have their like.
 func TestPublishedFailures(t *testing.T) {
 	all := slices.DeleteFunc(cases.Set("published"), func(c suite.Case) bool {

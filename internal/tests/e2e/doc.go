@@ -3,6 +3,6 @@
 // must have. `make fast` runs it; it takes about three minutes. Most of what it runs are
 // cases of package suite, which says what must come out of them.
 //
-// All of it has the build tag series. What takes longer, or writes a page of docs, is a TestSeries of its own, with a target
-// of its name in the Makefile (`make help-series`); what needs Docker is a TestContainers.
+// All of it has the build tag series. What takes longer, or writes a page of docs, is a TestSeries (`make series
+// RUN=NAME`); what needs Docker is a TestContainers.
 package e2e

@@ -32,7 +32,7 @@ type tried struct {
 func TestSeriesImageVersions(t *testing.T) {
 	images := strings.Fields(os.Getenv("IMAGES"))
 	if len(images) == 0 {
-		t.Fatal("IMAGES names no image: see `make image-versions`")
+		t.Fatal("IMAGES names no image: try IMAGES=\"$(.ci/versions)\" make series RUN=TestSeriesImageVersions")
 	}
 	seeds := setting.Number(t, "VERSION_SEEDS", 2)
 	cat := harness.New(stores.All()...)

@@ -17,7 +17,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
 )
 
-// kills are those of each store, and the seed of their moments: one, unless make kills asks for more.
+// kills are those of each store, and the seed of their moments: one, unless KILLS asks for more.
 func kills(t *testing.T) (n int, seed uint64) {
 	return setting.Number(t, "KILLS", 1), uint64(setting.Number(t, "KILLS_SEED", 1))
 }

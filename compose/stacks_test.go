@@ -1,4 +1,4 @@
-package stacks
+package compose_test
 
 import (
 	"flag"
@@ -19,26 +19,24 @@ func TestStacksAreNotStale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join("..", "..", "..", "compose")
 	for name, text := range all {
-		path := filepath.Join(dir, name)
 		if *rewrite {
-			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			continue
 		}
-		if old, err := os.ReadFile(path); err != nil || string(old) != text {
-			t.Errorf("%s is stale: run `make docs` and read the difference (%v)", path, err)
+		if old, err := os.ReadFile(name); err != nil || string(old) != text {
+			t.Errorf("%s is stale: run `make docs` and read the difference (%v)", name, err)
 		}
 	}
-	found, err := filepath.Glob(filepath.Join(dir, "*.yml"))
+	found, err := filepath.Glob("*.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range found {
-		if name := filepath.Base(path); all[name] == "" {
-			t.Errorf("%s is of no topology", path)
+	for _, name := range found {
+		if all[name] == "" {
+			t.Errorf("%s is of no topology", name)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package stacks
+package compose_test
 
 import (
 	"fmt"
@@ -207,8 +207,8 @@ func files(place cluster.Place, named map[string]string) (string, error) {
 	return b.String(), nil
 }
 
-// Stacks are the compose files of all topologies whose servers have images, and that of the lab, by
-// name.
+// Stacks are the compose files of all topologies whose servers have images, and that of the lab, by name. A topology that only
+// keeps its data on disk (-aof) has the file of its twin.
 func Stacks(topologies []cluster.Topology) (map[string]string, error) {
 	out := map[string]string{}
 	port := firstPort
@@ -221,7 +221,9 @@ func Stacks(topologies []cluster.Topology) (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[t.Name+".yml"], port = text, next
+		if port = next; !strings.HasSuffix(t.Name, "-aof") {
+			out[t.Name+".yml"] = text
+		}
 		if t.Name == redis.Single || t.Name == etcd.Single {
 			lab = append(lab, t)
 		}
