@@ -1,28 +1,39 @@
 package matrix
 
 import (
-	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/suites/answer"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
 )
 
-// Groups are the locks by their groups, in order.
-func (t *Table) Groups() (out [][]answer.Lock) {
-	for i, l := range t.Answer.Locks {
-		if i == 0 || l.Group != t.Answer.Locks[i-1].Group {
-			out = append(out, nil)
-		}
-		out[len(out)-1] = append(out[len(out)-1], l)
-	}
-	return out
+// block is locks of one group, with what stands above them.
+type block struct {
+	Over string // empty: nothing does
+	Rows []string
 }
 
-// Over is what stands above a group of locks.
-func (t *Table) Over(group int) string {
+// Blocks are the rows of the matrix in the order of what to take; without an answer, as the suite has them.
+func (t *Table) Blocks() (out []block) {
+	rows, _ := t.axes()
+	if t.Answer == nil {
+		return []block{{Rows: rows}}
+	}
+	for i, l := range t.Answer.Locks {
+		if i == 0 || l.Group != t.Answer.Locks[i-1].Group {
+			out = append(out, block{Over: t.over(l.Group)})
+		}
+		last := &out[len(out)-1]
+		last.Rows = append(last.Rows, l.Name)
+	}
+	rows = slices.DeleteFunc(rows, func(row string) bool { return t.Lock(row) != nil })
+	return append(out, block{Rows: rows}) // what the answer says nothing of
+}
+
+// over is what stands above a group of locks.
+func (t *Table) over(group int) string {
 	switch {
 	case group == 0:
 		return "not measured"
@@ -32,28 +43,66 @@ func (t *Table) Over(group int) string {
 	return fmt.Sprintf("group %d: %s", group, []string{"fewest violations", "all other locks", "most violations"}[group-1])
 }
 
-// LockColumns are what the values of a lock are.
-func (t *Table) LockColumns() []string {
-	return []string{
-		"violating runs", "survived", "violated under", "updates lost without a fence", "updates lost with the fence", "blocked",
-		"recovery (median)", "acquire p50 / p99, no faults", "acquire p50 / p99, faults", "grants per s, without faults / with faults",
+// Lock is what the answer says of a row; nil: nothing.
+func (t *Table) Lock(row string) *answer.Lock {
+	if t.Answer == nil {
+		return nil
+	}
+	i := slices.IndexFunc(t.Answer.Locks, func(l answer.Lock) bool { return l.Name == row })
+	if i < 0 {
+		return nil
+	}
+	return &t.Answer.Locks[i]
+}
+
+// Measures are the columns beside the faults.
+func (t *Table) Measures() []string {
+	if t.Answer == nil {
+		return nil
+	}
+	return []string{"lost, no fence", "lost, fence", "recovery", "p50"}
+}
+
+// Measured are the figures of a row, one for each of them.
+func (t *Table) Measured(row string) []shown {
+	l := t.Lock(row)
+	if l == nil {
+		return make([]shown, len(t.Measures()))
+	}
+	recovery := figureOf("recovery.median", l.Recovery)
+	if l.Blocked > 0 {
+		recovery.Text = fmt.Sprintf("never, %d/%d", l.Blocked, l.Runs)
+	}
+	return []shown{
+		unseen(figureOf("lost-updates.plain.percent", l.PlainShare), l.Plain, l.PlainUnseen),
+		unseen(figureOf("lost-updates.fenced.percent", l.FencedShare), l.Fenced, l.FencedUnseen),
+		recovery, figureOf("acquire.p50", l.Idle.P50),
 	}
 }
 
-// Values are a value for each column.
-func (t *Table) Values(l answer.Lock) []shown {
-	return []shown{
-		figureOf("violating.runs", l.Rate),
-		{Text: cmp.Or(strings.Join(l.Survived, ", "), "-")},
-		{Text: cmp.Or(violated(l), "-")},
-		unseen(figureOf("lost-updates.plain.percent", l.PlainShare), l.Plain, l.PlainUnseen),
-		fenced(l),
-		{Text: blocks(l)},
-		figureOf("recovery.median", l.Recovery),
-		beside("acquire.p50", l.Idle.P50, "acquire.p99", l.Idle.P99),
-		beside("acquire.p50", l.Hurt.P50, "acquire.p99", l.Hurt.P99),
-		beside("throughput", l.Idle.Throughput, "throughput", l.Hurt.Throughput),
+// Share is in how many runs of a cell something was violated; of a cell alone the figure that says most of it.
+func (t *Table) Share(c cell) string {
+	l := t.Lock(c.Row)
+	if l == nil {
+		return c.Rate()
 	}
+	for _, v := range l.Violated {
+		if v.Fault == c.Column {
+			return fmt.Sprintf("%d/%d", v.Violating, v.Runs)
+		}
+	}
+	return ""
+}
+
+// signs say the result of a cell at a glance.
+var signs = map[string]string{"safe": "✓", "inherent": "▲", "defect": "✕", "blocks": "∞", "unknown": "?", "skipped": "–"}
+
+// Sign is that of a cell; a word where there is none.
+func (c cell) Sign() string {
+	if sign := signs[c.Shown()]; sign != "" {
+		return sign
+	}
+	return c.Shown()
 }
 
 // figureOf is a figure with its interval.
@@ -65,45 +114,10 @@ func figureOf(figure string, v *tally.Value) shown {
 	return shownAs(f, *v)
 }
 
-// beside are two figures without their intervals.
-func beside(a string, of *tally.Value, b string, and *tally.Value) shown {
-	return shown{Text: figureOf(a, of).Text + " / " + figureOf(b, and).Text}
-}
-
-func violated(l answer.Lock) string {
-	var out []string
-	for _, v := range l.Violated {
-		out = append(out, fmt.Sprintf("%s (%s, %d of %d)", v.Fault, v.Word, v.Violating, v.Runs))
-	}
-	return strings.Join(out, ", ")
-}
-
 // unseen adds how many updates were overwritten unseen to the share of those that were lost for good, where they are more.
 func unseen(s shown, lost, overwritten *tally.Value) shown {
 	if lost != nil && overwritten != nil && overwritten.Value > lost.Value {
 		s.Interval = strings.TrimPrefix(s.Interval+fmt.Sprintf("; %.0f overwritten unseen", overwritten.Value), "; ")
 	}
 	return s
-}
-
-// fenced is what was lost with the fence, and how often it refused.
-func fenced(l answer.Lock) shown {
-	if l.FencedShare == nil {
-		return shown{Text: "not measured"}
-	}
-	s := unseen(figureOf("lost-updates.fenced.percent", l.FencedShare), l.Fenced, l.FencedUnseen)
-	if l.Refused != nil && l.Refused.Value > 0 {
-		s.Text += fmt.Sprintf(", %.0f refused", l.Refused.Value)
-	}
-	return s
-}
-
-func blocks(l answer.Lock) string {
-	switch {
-	case l.Blocked > 0:
-		return fmt.Sprintf("forever in %d of %s", l.Blocked, checker.Count(l.Runs, "run"))
-	case l.Orphan == nil:
-		return "-"
-	}
-	return figureOf("orphan", l.Orphan).Text + " at most"
 }

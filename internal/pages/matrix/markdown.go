@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,7 @@ func (t *Table) Markdown(w io.Writer) error {
 	for _, a := range t.Alerts() {
 		fmt.Fprintf(&b, "\n> %s\n", text(a))
 	}
+	t.matrixText(&b)
 	if odd := t.Surprises(); len(odd) > 0 {
 		b.WriteString("\n## Unexpected results\n\n")
 		for _, c := range odd {
@@ -34,54 +36,57 @@ func (t *Table) Markdown(w io.Writer) error {
 			fmt.Fprintf(&b, "- %s\n", text(c))
 		}
 	}
-	t.answerText(&b)
-	t.matrixText(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// answerText is the table by lock, and a sentence for each.
-func (t *Table) answerText(b *strings.Builder) {
+// matrixText is the table of locks and faults, and what the answer says of each lock.
+func (t *Table) matrixText(b *strings.Builder) {
+	_, columns := t.axes()
+	title := "Backends and faults"
+	if t.Answer != nil {
+		title = "Which lock?"
+	}
+	fmt.Fprintf(b, "\n## %s\n\n", title)
+	head(b, slices.Concat([]string{"lock"}, columns, t.Measures()))
+	for _, group := range t.Blocks() {
+		if group.Over != "" {
+			line(b, append([]string{"**" + group.Over + "**"}, make([]string, len(columns)+len(t.Measures()))...)...)
+		}
+		for _, r := range group.Rows {
+			cells := []string{text(r)}
+			for _, c := range columns {
+				cells = append(cells, t.placeText(r, c))
+			}
+			for _, v := range t.Measured(r) {
+				cells = append(cells, text(v.Text))
+			}
+			line(b, cells...)
+		}
+	}
 	if t.Answer == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n## Which lock?\n\n%s\n\n", text(t.Answer.RankedBy))
-	head(b, append([]string{"group", "lock"}, t.LockColumns()...))
-	for _, l := range t.Answer.Locks {
-		cells := []string{strconv.Itoa(l.Group), text(l.Name)}
-		for _, v := range t.Values(l) {
-			cells = append(cells, text(v.String()))
-		}
-		line(b, cells...)
-	}
-	b.WriteString("\n")
+	fmt.Fprintf(b, "\n%s\n\n", text(t.Answer.RankedBy))
 	for _, l := range t.Answer.Locks {
 		fmt.Fprintf(b, "- %s\n", text(l.Sentence))
 	}
 }
 
-func (t *Table) matrixText(b *strings.Builder) {
-	rows, columns := t.axes()
-	b.WriteString("\n## Backends and faults\n\n")
-	head(b, append([]string{"backend"}, columns...))
-	for _, r := range rows {
-		cells := []string{r}
-		for _, c := range columns {
-			var words []string
-			for _, one := range t.At(r, c) {
-				word := one.Shown()
-				if kind := one.Kind(); kind != "good" && kind != "off" {
-					word = "**" + word + "** (" + string(one.Status) + ")"
-				}
-				if rate := one.Rate(); rate != "" {
-					word += ", " + rate
-				}
-				words = append(words, word)
-			}
-			cells = append(cells, strings.Join(words, "; "))
+// placeText are the cells of a place.
+func (t *Table) placeText(row, column string) string {
+	var words []string
+	for _, one := range t.At(row, column) {
+		word := one.Shown()
+		if kind := one.Kind(); kind != "good" && kind != "off" {
+			word = "**" + word + "** (" + string(one.Status) + ")"
 		}
-		line(b, cells...)
+		if share := t.Share(one); share != "" {
+			word += ", " + share
+		}
+		words = append(words, word)
 	}
+	return strings.Join(words, "; ")
 }
 
 // head begins a table.

@@ -15,7 +15,7 @@ var assets embed.FS
 // page is read when the first one is written.
 var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("index.gohtml").Funcs(template.FuncMap{
-		"inc": func(n int) int { return n + 1 }, "verbed": Verbed,
+		"verbed": Verbed,
 	}).ParseFS(assets, "index.gohtml"))
 })
 
@@ -23,11 +23,14 @@ var page = sync.OnceValue(func() *template.Template {
 type pageData struct {
 	*Table
 
-	Style         template.CSS
-	Script        template.JS
-	Rows, Columns []string
-	Plots         []plotted
+	Style   template.CSS
+	Script  template.JS
+	Columns []string
+	Plots   []plotted
 }
+
+// Width is that of the matrix, in columns.
+func (d pageData) Width() int { return 1 + len(d.Columns) + len(d.Measures()) }
 
 // HTML writes the page: one file, without anything from elsewhere, with links to the reports of the runs.
 func (t *Table) HTML(w io.Writer) error {
@@ -37,7 +40,7 @@ func (t *Table) HTML(w io.Writer) error {
 		return fmt.Errorf("assets: %w, %w", errStyle, errScript)
 	}
 	d := pageData{Table: t, Style: template.CSS(style), Script: template.JS(script), Plots: t.plots()} //nolint:gosec // our own files
-	d.Rows, d.Columns = t.axes()
+	_, d.Columns = t.axes()
 	var b bytes.Buffer
 	if err := page().Execute(&b, d); err != nil {
 		return err
