@@ -118,7 +118,8 @@ func shortly(in Incident) string {
 	if in.Count == 1 {
 		first = "at "
 	}
-	return fmt.Sprintf("rule %s (check %s), %s, %s%s", in.Rule, in.Check, checker.Count(in.Count, "finding"), first, moment(in.First))
+	return fmt.Sprintf("rule %s (check %s), %s, %s%s", in.Rule, in.Check, checker.Count(in.Count, "finding"), first,
+		moment(in.First))
 }
 
 // remark says why an incident fails nothing by itself, where that is so.
