@@ -22,7 +22,7 @@ func TestLocks(t *testing.T) {
 	}
 	for _, spec := range Specs() {
 		t.Run(spec.Name, func(t *testing.T) {
-			b := &ensembletest.Bench{T: t, Ctx: b.Ctx, Net: b.Net, Cluster: b.Cluster}
+			b := &ensembletest.Bench{TB: t, Ctx: b.Ctx, Net: b.Net, Cluster: b.Cluster}
 			env, heard := b.Env(2 * time.Second)
 			env.Run = spec.Name
 			locker, err := spec.Open(b.Ctx, env)

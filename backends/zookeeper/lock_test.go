@@ -17,7 +17,7 @@ func TestLocks(t *testing.T) {
 	a := newAdmin(b.Cluster.Servers()[0].Addr).(admin)
 	for _, spec := range Specs() {
 		t.Run(spec.Name, func(t *testing.T) {
-			b := &ensembletest.Bench{T: t, Ctx: b.Ctx, Net: b.Net, Cluster: b.Cluster}
+			b := &ensembletest.Bench{TB: t, Ctx: b.Ctx, Net: b.Net, Cluster: b.Cluster}
 			env, heard := b.Env(2 * time.Second)
 			env.Run, env.Values = spec.Name, spec.Defaults()
 			req := backends.Request{Lock: "L", Owner: "me", TTL: env.TTL, Hooks: backends.Hooks{Lost: func(string, string) {}}}
