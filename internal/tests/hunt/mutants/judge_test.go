@@ -31,7 +31,7 @@ func Stages() []Stage {
 		{"tests of history", []string{"-short", "./history"}, false},
 		{"tests of checker", []string{"-short", "./checker/..."}, false},
 		{"tests of proof", []string{"./internal/proof"}, true},
-		{"hunted proofs", []string{"-run", "^TestProofs$", "./internal/tests/hunt"}, true},
+		{"hunted proofs", []string{"-run", "^Test(Proofs|Forged|Coarse)$", "./internal/tests/hunt"}, true},
 		{"hunt", []string{"-run", "^(TestHunt|TestKnown)$", "./internal/tests/hunt"}, false},
 	}
 }
@@ -168,7 +168,7 @@ func (j Judge) run(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", script, "go"}, args...)...)
 	cmd.Dir = j.Root
 	cmd.Env = append(os.Environ(), "GOFLAGS=", fmt.Sprintf("GOMAXPROCS=%d", j.Cores), fmt.Sprintf("HUNT_N=%d", j.Histories),
-		"HUNT_SEED=1")
+		"HUNT_SEED=1", "HUNT_TWINS=300", "HUNT_COARSE=300")
 	text, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return "", ctx.Err()
