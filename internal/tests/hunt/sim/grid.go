@@ -12,6 +12,16 @@ import (
 // Grid is a history that no lock made: clients do and are told anything, on a grid of few moments, among faults, stalls and
 // stands at points. Its log of registers may be wrong as well.
 func Grid(seed uint64) *history.History {
+	text := GridText(seed)
+	h, err := history.ParseText(strings.NewReader(text))
+	if err != nil {
+		panic(fmt.Sprintf("seed %d: %v\n%s", seed, err, text)) // a mistake of this file
+	}
+	return h
+}
+
+// GridText is Grid as fixtures have it.
+func GridText(seed uint64) string {
 	g := grid{r: rand.New(rand.NewPCG(seed, 23)), end: 60, process: map[string]int{}}
 	for c := range 2 + g.r.IntN(2) {
 		g.client(fmt.Sprintf("c%d", c+1), int64(g.r.IntN(4)))
@@ -43,17 +53,13 @@ func Grid(seed uint64) *history.History {
 		fmt.Fprintf(&text, "\n%s %s", ticks(l.at), l.text)
 	}
 	text.WriteString("\nend\n")
-	h, err := history.ParseText(strings.NewReader(text.String()))
-	if err != nil {
-		panic(fmt.Sprintf("seed %d: %v\n%s", seed, err, text.String())) // a mistake of this file
-	}
-	return h
+	return text.String()
 }
 
 // unit is one step of the grid, in ns.
 const unit = 5_000_000
 
-func ticks(n int64) string { return fmt.Sprintf("%dns", n*unit) }
+func ticks(n int64) string { return fmt.Sprintf("%dms", n*unit/1e6) }
 
 type gridLine struct {
 	at   int64
