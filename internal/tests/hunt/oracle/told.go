@@ -3,13 +3,15 @@ package oracle
 import "github.com/lockstorm/lockstorm/internal/tests/hunt/sim"
 
 // lateBy is how much later than the end of its lease the client of a grant was told, or gave it up without
-// having been told; sure is whether the record shows when that was.
+// having been told; sure is whether the record shows when that was. Of a client that was killed it shows nothing after the last
+// thing that it did.
 func (o *oracle) lateBy(g *sim.Grant) (late int64, sure bool) {
 	end := toldBy(g)
 	if end == sim.Forever {
 		return 0, false
 	}
-	return end - g.LeaseAt(end), true
+	late = end - g.LeaseAt(end)
+	return late, end != g.Killed || late <= 0 || lastAct(g) > g.LeaseAt(end)+o.cfg.Tolerance
 }
 
 // toldBy is when the client of a grant was told of its end, or ended it.
