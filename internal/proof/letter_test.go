@@ -290,3 +290,44 @@ func TestExclusive(t *testing.T) {
 		t.Error("two leases at once are not seen")
 	}
 }
+
+// Of a defect of a lock that ends with its connection, and of a late signal, only the whole record can say that nothing excuses
+// it; of a defect under two leases the letter says all.
+func TestLetterWithoutTheRecord(t *testing.T) {
+	const leases = `run ends=lease ttl=1s tolerance=5ms
+0ms   1 c1 invoke acquire lock=L grant=a
+2ms   1 c1 ok     acquire lock=L grant=a lease=a sent=1ms ttl=1s deadline=1001ms
+498ms 2 c2 invoke acquire lock=L grant=b
+500ms 2 c2 ok     acquire lock=L grant=b lease=b sent=499ms ttl=1s deadline=1499ms
+600ms 1 c1 invoke release lock=L grant=a
+601ms 1 c1 ok     release lock=L grant=a
+700ms 2 c2 invoke release lock=L grant=b
+701ms 2 c2 ok     release lock=L grant=b
+end
+`
+	fault := `{"id":1,"fault":"clock-jump","family":"clock","nodes":["db-1"],"proof":"it took effect"}`
+	for name, tc := range map[string]struct {
+		text, rule, class, reason string
+		from, to                  int64
+		want                      error
+	}{
+		"a connection":  {strings.ReplaceAll(bound, "FAULT", fault), "overlap", "defect", "no-lease", 500, 600, proof.ErrExcuse},
+		"a late signal": {heldUp, "late-notice", "defect", "told-late", 1700, 1900, proof.ErrExcuse},
+		"two leases":    {leases, "overlap", "defect", "both-valid", 500, 600, nil},
+	} {
+		record := recordOf(t, tc.text)
+		c := proof.Claim{
+			Check: "mutual-exclusion", Rule: tc.rule, Class: tc.class, Reason: tc.reason, Grants: []string{"a", "b"},
+			From: tc.from * ms, To: tc.to * ms,
+		}
+		l, err := record.Letter(c, record.Prove(proof.Finding{Claim: c}), "", digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Verify(); !errors.Is(err, tc.want) {
+			t.Errorf("%s: error %v, want %v", name, err, tc.want)
+		}
+	}
+}
+
+const digest = "of this record"
