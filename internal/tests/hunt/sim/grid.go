@@ -23,6 +23,7 @@ func Grid(seed uint64) *history.History {
 // GridText is Grid as fixtures have it.
 func GridText(seed uint64) string {
 	g := grid{r: rand.New(rand.NewPCG(seed, 23)), end: 60, process: map[string]int{}}
+	g.late = g.odds(2)
 	for c := range 2 + g.r.IntN(2) {
 		g.client(fmt.Sprintf("c%d", c+1), int64(g.r.IntN(4)))
 	}
@@ -73,6 +74,7 @@ type grid struct {
 	value  int64
 	lines  []gridLine
 
+	late    bool           // clients stay longer than their leases last, and releases are slow
 	process map[string]int // of each client: a new one after an outcome that nobody knows
 	next    int
 }
@@ -88,6 +90,9 @@ func (g *grid) add(at int64, text string) { g.lines = append(g.lines, gridLine{a
 // call is an operation of a client from a moment on; it returns when it ended, and how.
 func (g *grid) call(at int64, client, f, fields, ok string, outcomes ...string) (until int64, outcome string) {
 	until = at + g.r.Int64N(4)*g.r.Int64N(3)
+	if g.late && f == "release" {
+		until += g.r.Int64N(12)
+	}
 	outcome = g.one(outcomes...)
 	kind, said, _ := strings.Cut(outcome, " ")
 	if kind == "ok" {
@@ -153,6 +158,9 @@ func (g *grid) holds(name string, at int64, fields string, token int64, lease fu
 		default:
 			at = g.writes(name, at, plain, token)
 		}
+	}
+	if g.late {
+		at += g.r.Int64N(16)
 	}
 	if !g.odds(4) {
 		at, _ = g.call(at+g.r.Int64N(3), name, "release", plain, "", "ok", "ok", "fail error=not-held", "info error=timeout")
