@@ -154,8 +154,7 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 		return same(c, defect, ownFence)
 	}
 	for _, g := range []*history.Grant{first, second} {
-		if rel := g.Answered(); rel < history.Forever &&
-			slices.ContainsFunc(g.Uses, func(u *history.Call) bool { return u.Start() > rel }) {
+		if slices.ContainsFunc(g.Uses, func(u *history.Call) bool { return u.Start() > g.Answered() }) {
 			return fmt.Errorf("%s wrote although the store had already answered the release by this client: the client is at fault, not "+
 				"the lock", g.Client)
 		}
@@ -236,14 +235,23 @@ func (s *scene) fence(c Claim) (span history.Interval, err error) {
 	})
 }
 
+// accepted are the requests that a register accepted before another one, under the same lock.
+func (s *scene) accepted(e *history.Event) (out []*history.Event) {
+	for _, o := range s.Registered {
+		if o.Index >= e.Index {
+			break
+		}
+		if o.Type == history.OK && o.Register == e.Register && o.Lock == e.Lock {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
 // contradicted: a register accepted something before that it must not have accepted another request after.
 func (s *scene) contradicted(e *history.Event, by func(o *history.Event) bool) error {
-	for i := range s.Events {
-		o := &s.Events[i]
-		if o.Index < e.Index && o.Party == history.PartyRegister && o.Type == history.OK && o.Register == e.Register &&
-			o.Lock == e.Lock && by(o) {
-			return nil
-		}
+	if slices.ContainsFunc(s.accepted(e), by) {
+		return nil
 	}
 	return errors.New("the register was right to accept the request: it had accepted no earlier request with a token that forbids " +
 		"this request")
@@ -252,9 +260,8 @@ func (s *scene) contradicted(e *history.Event, by func(o *history.Event) bool) e
 // mismatch: a read was answered with something else than was written last.
 func (s *scene) mismatch(e *history.Event) error {
 	value := s.Run.Registers[e.Register]
-	for i := range s.Events {
-		if o := &s.Events[i]; o.Index < e.Index && o.Party == history.PartyRegister && o.Type == history.OK && o.F == history.FWrite &&
-			o.Register == e.Register && o.Lock == e.Lock {
+	for _, o := range s.accepted(e) {
+		if o.F == history.FWrite {
 			value = o.Value.New.V
 		}
 	}

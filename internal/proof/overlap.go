@@ -94,7 +94,7 @@ func (s *scene) class(a, b *history.Grant, at int64) (class, reason string) {
 func (s *scene) toldLate(g *history.Grant, at int64) bool {
 	late, promised := s.signalLate(g)
 	switch {
-	case !promised || late <= s.Run.Tolerance:
+	case !promised:
 		return false
 	case s.whole:
 		return !s.heldUp(g, at) && !s.hostLate(g, late)
