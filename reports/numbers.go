@@ -9,6 +9,7 @@ const (
 	numberSize = 9
 	numberTop  = 10 // from the rows to the middle of the first band of numbers
 	numberRows = 6
+	wider      = 4 // how much larger the mark of several steps is
 )
 
 // numbers marks the steps of a story in bands below the rows: those that are too close to stand side by side stand
@@ -30,7 +31,7 @@ func (p *painter) numbers(steps []Step) {
 			last := &p.t.Numbers[len(p.t.Numbers)-1]
 			last.of = append(last.of, i)
 			last.Text = fmt.Sprintf("%d-%d", n-len(last.of)+1, n)
-			last.R = numberSize + 4
+			last.R = numberSize + wider
 			last.About += "; " + s.Text
 			continue
 		}
@@ -41,7 +42,7 @@ func (p *painter) numbers(steps []Step) {
 		})
 	}
 	if n > 0 {
-		p.t.Height += 2 * numberTop * (deepest + 1)
+		p.t.Height += 2*numberTop*(deepest+1) + wider
 	}
 }
 

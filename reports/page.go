@@ -216,7 +216,7 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, 
 	d.Registers = registersOf(rec)
 	if about.Replayable {
 		program, _ := programOf(d.Command)
-		d.Replay = cmp.Or(program, "lockstorm") + " replay . --out again"
+		d.Replay = cmp.Or(program, "lockstorm") + " replay DIR"
 	}
 	if len(told) > 0 {
 		d.Logs, d.MoreLogs = near(about.Logs, told[0])

@@ -115,7 +115,7 @@ func inTheEnd(r *checker.Results) string {
 func kindOfFinding(f *checker.Finding) string {
 	switch f.Class {
 	case checker.Inherent:
-		return "Inherent to leases: any lock with a time-out allows this violation if its holder acts too late."
+		return "Inherent to leases: any lock with a time-out can do this; another lock won't help."
 	case checker.Defect:
 		return "A defect of the lock: a correct lock would have prevented this violation."
 	case checker.Undetermined:

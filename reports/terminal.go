@@ -180,11 +180,12 @@ func (p *printer) story(r *checker.Results, rec *history.Record, s *Story) {
 	}
 }
 
-// beats are the five steps that tell a story to who has no time for all of it, in their order.
+// beats are the six steps that tell a story to who has no time for all of it, in their order. The write that lost an update is
+// told as the loss.
 func beats(steps []Step) []Step {
 	most := []StepKind{
-		StepLost, StepOverwritten, StepGranted, StepWaits, StepFault, StepLeaseOver, StepTold, StepRefused, StepRole, StepDeath,
-		StepRelease, StepWrite, StepRenewed, StepProof, StepRead, StepHeal,
+		StepLost, StepOverwritten, StepGranted, StepWaits, StepFault, StepLeaseOver, StepTold, StepRefused, StepWrite, StepRole,
+		StepDeath, StepRelease, StepRenewed, StepProof, StepRead, StepHeal,
 	}
 	rank := func(s Step) int {
 		if s.Bad {
@@ -193,9 +194,12 @@ func beats(steps []Step) []Step {
 		return slices.Index(most, s.Kind)
 	}
 	told := slices.Clone(steps)
+	if i := slices.IndexFunc(steps, func(s Step) bool { return s.Kind == StepLost || s.Kind == StepOverwritten }); i >= 0 {
+		told = slices.DeleteFunc(told, func(s Step) bool { return s.Kind == StepWrite && s.Party == steps[i].Party })
+	}
 	slices.Reverse(told) // of one kind the later ones: they are nearer to the damage
 	slices.SortStableFunc(told, func(a, b Step) int { return cmp.Compare(rank(a), rank(b)) })
-	told = told[:min(len(told), 5)]
+	told = told[:min(len(told), 6)]
 	slices.Reverse(told)
 	slices.SortStableFunc(told, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
 	return told

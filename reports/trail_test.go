@@ -52,8 +52,8 @@ func TestRetrail(t *testing.T) {
 func TestReplayNamesTheProgram(t *testing.T) {
 	r, rec := judged(t, told[0])
 	for command, want := range map[string]string{
-		"/somewhere/mylocks run --backend mine": "mylocks replay . --out again",
-		"":                                      "lockstorm replay . --out again",
+		"/somewhere/mylocks run --backend mine": "mylocks replay DIR",
+		"":                                      "lockstorm replay DIR",
 	} {
 		r.Command = command
 		var b strings.Builder

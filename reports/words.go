@@ -97,12 +97,12 @@ func gates(c checker.Result) bool { return c.Violates() }
 
 // also is an incident in one line, beside one that is told in full.
 func also(in Incident) string {
-	text := "Another finding"
+	text := "Also"
 	switch in.Class {
 	case checker.Inherent:
-		text += ", which is inherent to leases"
+		text += " inherent to leases"
 	case checker.Defect:
-		text += ", which is a defect of the lock"
+		text += " a defect of the lock"
 	}
 	return text + ": " + shortly(in) + remark(in) + "."
 }
@@ -114,7 +114,7 @@ func noted(in Incident) string {
 
 // shortly is what kind of finding an incident is, how often it is listed and since when.
 func shortly(in Incident) string {
-	first := "the first at "
+	first := "first at "
 	if in.Count == 1 {
 		first = "at "
 	}

@@ -125,7 +125,7 @@ func (a *App) printRules(all []conform.Result, about adapter.Description) {
 	adapter, lock := conform.Broken(all)
 	fmt.Fprintf(a.st.Stdout, "\n%d rules: %d ok, broken by the adapter: %d, broken by the lock: %d, skipped: %d, not checked: %d\n",
 		len(all), len(all)-adapter-lock-skipped-notTried, adapter, lock, skipped, notTried)
-	fmt.Fprintf(a.st.Stdout, "only a run with faults can check: %s\n", strings.Join(conform.Unchecked(about), ", "))
+	fmt.Fprintf(a.st.Stdout, "only a run with faults shows: %s\n", strings.Join(conform.Unchecked(about), ", "))
 }
 
 // lastLines are so many of a text.

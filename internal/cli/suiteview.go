@@ -158,10 +158,10 @@ func (a *App) summarizeSuite(r *gate.Results, asJSON bool) error {
 		fmt.Fprintf(w, "retried runs: %s\n", strings.Join(again, ", "))
 	}
 	if p := r.Providers(); p != "" {
-		fmt.Fprintf(w, "number of runs for each provider (the way in which lockstorm gets its servers): %s\n", p)
+		fmt.Fprintf(w, "runs by provider of servers: %s\n", p)
 	}
 	if r.Wall > 0 {
-		fmt.Fprintf(w, "finished in %v; the runs took %v in total, on average %.1f runs in parallel on %d processors\n",
+		fmt.Fprintf(w, "finished in %v: %v of runs, %.1f at a time on %d processors\n",
 			r.Wall.Round(100*time.Millisecond), r.Work.Round(100*time.Millisecond), r.Parallel(), r.CPUs)
 	}
 	return nil

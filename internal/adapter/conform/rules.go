@@ -35,26 +35,22 @@ const (
 const answerLimit = 5 * time.Second
 
 var rules = []rule{
-	{"the adapter answers the request \"hello\" with a valid description of itself", needed, (*bench).describes},
-	{"the adapter answers \"unsupported\" to an unknown request, and ignores unknown fields in a request", alone, (*bench).unknown},
-	{"the adapter answers the request \"open\"; if the adapter's description promises times of CLOCK_MONOTONIC, the times that " +
-		"the adapter reports come from this clock", needed, (*bench).opens},
+	{"\"hello\" is answered with a valid description", needed, (*bench).describes},
+	{"an unknown request is answered \"unsupported\", and unknown fields are ignored", alone, (*bench).unknown},
+	{"\"open\" is answered; times come from CLOCK_MONOTONIC, if the description says so", needed, (*bench).opens},
 	{"two clients see each other alive", alone, (*bench).seesOther},
-	{"a client that tries to acquire a free lock gets the lock", needed, (*bench).free},
-	{"a client does not get a lock that another client holds", alone, (*bench).exclusive},
-	{"when a holder releases a lock, a client that waits for the lock gets the lock", excludes, (*bench).handsOver},
-	{"each grant has a higher fencing token than the grant before", alone, (*bench).tokens},
-	{"when lockstorm cancels an acquire, the adapter stops waiting for the lock", excludes, (*bench).cancels},
-	{"when a client releases the same grant a second time, the adapter does not answer \"ok\"", alone, (*bench).releasesOnce},
-	{"when a client that holds two locks releases one of them, it keeps the other", excludes, (*bench).keeps},
-	{
-		"the adapter answers the requests \"extend\" (renew the lease) and \"ask\" (is the lock still held?) correctly", alone,
-		(*bench).calls,
-	},
-	{"a client reads the value that the previous holder wrote", alone, (*bench).settles},
-	{"the adapter grants no lock before the store has answered", alone, (*bench).early},
-	{"the adapter answers \"not-sent\" only if it has sent nothing of the request to the store", alone, (*bench).notSent},
-	{"when lockstorm closes the adapter's pipe, the adapter exits without releasing its locks", alone, (*bench).ends},
+	{"a free lock is granted", needed, (*bench).free},
+	{"a held lock is not granted to another client", alone, (*bench).exclusive},
+	{"a waiting client gets the lock when the holder releases it", excludes, (*bench).handsOver},
+	{"fencing tokens grow", alone, (*bench).tokens},
+	{"a cancelled acquire stops waiting", excludes, (*bench).cancels},
+	{"the second release of a grant is not answered \"ok\"", alone, (*bench).releasesOnce},
+	{"a client that holds two locks and releases one keeps the other", excludes, (*bench).keeps},
+	{"\"extend\" and \"ask\" are answered correctly", alone, (*bench).calls},
+	{"a client reads what the previous holder wrote", alone, (*bench).settles},
+	{"nothing is granted before the store has answered", alone, (*bench).early},
+	{"\"not-sent\" means that nothing was sent to the store", alone, (*bench).notSent},
+	{"the adapter exits when its pipe closes, and releases nothing", alone, (*bench).ends},
 }
 
 func (x *bench) describes(context.Context) (err error) {
@@ -92,7 +88,7 @@ func (x *bench) free(ctx context.Context) error {
 
 func (x *bench) exclusive(ctx context.Context) error {
 	if !x.about.Model.Locks() {
-		return skip("a lock of model %s does not promise mutual exclusion, so this rule does not apply", x.about.Model.Kind)
+		return skip("model %s promises no mutual exclusion", x.about.Model.Kind)
 	}
 	held, err := x.take(ctx, x.a, "exclusive")
 	if err != nil {
@@ -155,7 +151,7 @@ func (x *bench) handsOver(ctx context.Context) error {
 
 func (x *bench) tokens(ctx context.Context) error {
 	if !x.about.Tokens {
-		return skip("the adapter's description says that the lock issues no fencing tokens, so this rule does not apply")
+		return skip("no fencing tokens")
 	}
 	var last int64
 	for i := range 5 {
@@ -165,7 +161,7 @@ func (x *bench) tokens(ctx context.Context) error {
 			return err
 		}
 		if now := lease.Info().Token; i > 0 && now <= last {
-			return ofLock("tokens must increase, but a grant with token %d was followed by a grant with token %d", last, now)
+			return ofLock("token %d was followed by token %d", last, now)
 		} else {
 			last = now
 		}
@@ -203,7 +199,7 @@ func (x *bench) releasesOnce(ctx context.Context) error {
 		return err
 	}
 	if lease.Release(ctx) == nil {
-		return ofLock("when a client releases the same grant a second time, the answer must not be \"ok\", but it was")
+		return ofLock("it answered \"ok\" again")
 	}
 	return nil
 }
@@ -212,7 +208,7 @@ func (x *bench) releasesOnce(ctx context.Context) error {
 // when the next grant is already held.
 func (x *bench) keeps(ctx context.Context) error {
 	if !x.about.Model.Locks() {
-		return skip("a lock of model %s does not promise mutual exclusion, so this rule does not apply", x.about.Model.Kind)
+		return skip("model %s promises no mutual exclusion", x.about.Model.Kind)
 	}
 	first, err := x.take(ctx, x.a, "keeps-first")
 	if err != nil {
@@ -223,12 +219,10 @@ func (x *bench) keeps(ctx context.Context) error {
 	case errors.As(err, new(errUnheard)): // it is tried again
 		return errors.Join(err, first.Release(ctx))
 	case err != nil:
-		return cmp.Or(first.Release(ctx), skip("a client that held a lock did not get a second lock, so this rule does not apply: %v",
-			err))
+		return cmp.Or(first.Release(ctx), skip("a client that holds a lock gets no second one: %v", err))
 	}
 	if err := first.Release(ctx); err != nil { // as where a lock is held for the time of a function: then the inner one ends first
-		return cmp.Or(other.Release(ctx), skip("a client that held two locks could not release the first one while it held the "+
-			"second one, so this rule does not apply: %v", err))
+		return cmp.Or(other.Release(ctx), skip("a client that holds two locks cannot release the first one first: %v", err))
 	}
 	lease, err := x.try(ctx, x.b, "keeps-other")
 	switch over := x.spec.Ends == history.EndsLease && x.clock.Now() >= other.Info().Deadline; {
@@ -246,7 +240,7 @@ func (x *bench) keeps(ctx context.Context) error {
 // settles writes and releases, reads and writes as another client, and reads again; what a client writes it reads itself.
 func (x *bench) settles(ctx context.Context) error {
 	if !x.about.Settles {
-		return skip("the adapter does not support the requests \"read\" and \"write\", so this rule does not apply")
+		return skip("not supported")
 	}
 	const register = "plain"
 	for i := range int64(3) {
@@ -283,7 +277,7 @@ func (x *bench) settles(ctx context.Context) error {
 
 func (x *bench) calls(ctx context.Context) error {
 	if len(x.about.Calls) == 0 {
-		return skip("the adapter does not support the requests \"extend\" and \"ask\", so this rule does not apply")
+		return skip("not supported")
 	}
 	lease, err := x.take(ctx, x.a, "calls")
 	if err != nil {
@@ -317,7 +311,7 @@ func (x *bench) calls(ctx context.Context) error {
 // early keeps the store's answers back.
 func (x *bench) early(ctx context.Context) error {
 	if len(x.t.Servers) == 0 {
-		return skip("the adapter needs no server, so this rule does not apply")
+		return skip("no server")
 	}
 	warm, err := x.take(ctx, x.a, "early-warm") // it is connected
 	if err != nil {
@@ -347,7 +341,7 @@ func (x *bench) early(ctx context.Context) error {
 		if mended := letGo(); err != nil {
 			return mended // it has given up
 		}
-		return errors.New("the adapter granted a lock before the store had answered: lockstorm held back all answers of the store")
+		return errors.New("it granted a lock while the store's answers were held back")
 	case <-time.After(patience):
 	}
 	if err := letGo(); err != nil {
@@ -355,8 +349,7 @@ func (x *bench) early(ctx context.Context) error {
 	}
 	return within(answerLimit+x.t.TTL, "the adapter's answer to an acquire (counted from the store's answer)", func() error {
 		if err := <-got; errors.Is(err, backends.ErrBusy) {
-			return errors.New("the lock was free, so the adapter must not answer \"busy\" (another client holds the lock), even if the " +
-				"store answers late; but the adapter answered \"busy\"")
+			return errors.New("it answered \"busy\" when the store answered late, although the lock was free")
 		}
 		return nil // or it has given up: nobody can tell
 	})
@@ -365,7 +358,7 @@ func (x *bench) early(ctx context.Context) error {
 // notSent keeps back what leaves, and closes the connections then.
 func (x *bench) notSent(ctx context.Context) error {
 	if len(x.t.Servers) == 0 {
-		return skip("the adapter needs no server, so this rule does not apply")
+		return skip("no server")
 	}
 	var sent atomic.Int64 // bytes
 	defer x.net.Watch(link.Watch{
@@ -401,7 +394,7 @@ func (x *bench) notSent(ctx context.Context) error {
 	}
 	mended := letGo()
 	if n := sent.Load(); errors.Is(err, backends.ErrNotSent) && n > 0 {
-		return fmt.Errorf("the adapter answered \"not-sent\" (nothing was sent to the store), but it had sent %d bytes to the store", n)
+		return fmt.Errorf("it had sent %d bytes", n)
 	}
 	return mended
 }
@@ -420,15 +413,13 @@ func (x *bench) ends(ctx context.Context) error {
 		return err
 	}
 	if took > adapter.EndLimit {
-		return fmt.Errorf("the adapter must exit when lockstorm closes the adapter's pipe, but it did not, so lockstorm ended the "+
-			"adapter by a signal after %v", took.Round(time.Millisecond))
+		return fmt.Errorf("it did not exit, and was ended by a signal after %v", took.Round(time.Millisecond))
 	}
 	if x.shares || x.spec.Ends != history.EndsLease || time.Since(began) > x.t.TTL/2 {
 		return nil
 	}
 	if next, err := x.try(ctx, x.a, lock); err == nil && x.clock.Now() < lease.Info().Deadline {
-		return errors.Join(errors.New("when lockstorm closes the adapter's pipe, the adapter must exit without releasing any lock, "+
-			"but it released a lock"), next.Release(ctx))
+		return errors.Join(errors.New("it released a lock"), next.Release(ctx))
 	}
 	return nil
 }

@@ -118,7 +118,7 @@ func (t *Table) Facts() [][2]string {
 			[2]string{"runs in parallel", fmt.Sprintf("%.1f (the runs took %v in total)", t.Parallel(), t.Work.Round(time.Second))})
 	}
 	if p := t.Providers(); p != "" {
-		out = append(out, [2]string{"number of runs for each provider of the servers", p})
+		out = append(out, [2]string{"runs by provider of servers", p})
 	}
 	if len(t.Shards) > 0 {
 		out = append(out, [2]string{"shards", strings.Join(t.Shards, ", ")})

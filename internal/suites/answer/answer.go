@@ -176,15 +176,12 @@ func (l *Lock) violated(v Violation) {
 
 // What the groups are made of, where there are three, and where there is one.
 const (
-	rankedBy = "The locks are grouped by the share of their runs that ended with a violation (the share of violating runs); " +
-		"within a group, the lock with the less serious violations comes first, then the lock that lost less. Each share has a 95 % " +
-		"confidence interval (Clopper and Pearson). Two locks differ significantly if the intervals of their shares do not overlap."
-	groups = " Group 1 contains the locks that differ significantly from the worst lock, but not from the best lock. Group 3 " +
-		"contains the locks that differ significantly from the best lock, but not from the worst lock. Group 2 contains all other " +
-		"locks. With more seeds, smaller differences become significant."
-	onlyOne  = "The suite has one lock only, so there is nothing to compare."
-	oneGroup = " All locks are in one group, because even the best and the worst lock do not differ significantly. With more " +
-		"seeds, smaller differences become significant."
+	rankedBy = "Grouped by the share of runs with a violation; in a group the less serious violation comes first, then the smaller " +
+		"loss. Locks differ if the 95 % intervals of their shares (Clopper-Pearson) do not overlap."
+	groups = " Group 1 differs from the worst lock but not from the best, group 3 the other way round, group 2 is the rest. More " +
+		"seeds find smaller differences."
+	onlyOne  = "One lock: nothing to compare."
+	oneGroup = " All locks are in one group: best and worst do not differ. More seeds find smaller differences."
 )
 
 // rank sorts the locks and makes the groups. Two locks differ where their intervals do not

@@ -73,7 +73,7 @@ func (r *Results) Providers() string {
 	for i, n := range names {
 		names[i] = fmt.Sprintf("%s %d", n, runs[n])
 		if n == cluster.NoServers {
-			names[i] = fmt.Sprintf("runs without servers %d", runs[n])
+			names[i] = fmt.Sprintf("no servers %d", runs[n])
 		}
 	}
 	return strings.Join(names, ", ")

@@ -268,7 +268,7 @@ func (e Progress) String() string {
 	}
 	text += ": " + e.Outcome.Said()
 	if e.Again {
-		text += "; lockstorm will retry this run after all other runs"
+		text += "; retried at the end"
 	}
 	return text
 }
