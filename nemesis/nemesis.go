@@ -46,8 +46,7 @@ type Spec struct {
 	Params   []Param // see ClientParams and ServerParams for the usual ones
 	// Check returns what is wrong with its own parameters; nil: any values are right.
 	Check func(own Values, in Input) error
-	// Lasts reports, by the fault's own parameters, whether it lasts for its `for` and is healed then; nil: it does, if it has a
-	// `for`.
+	// Lasts reports, by its parameters, whether the fault lasts for its `for` and is healed then; nil: it does, if it has a `for`.
 	Lasts func(own Values) bool
 	// OfGrant is true if it strikes only what the client at its point was granted.
 	OfGrant bool

@@ -1,5 +1,4 @@
-// Package measured keeps the data that the pages of docs/ show of runs: a data file for each page, and the template that renders
-// it.
+// Package measured keeps what the pages of docs/ show of runs: a data file for each page, and the template that renders it.
 package measured
 
 import (
