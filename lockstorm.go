@@ -1,5 +1,5 @@
-// Package lockstorm is a command line for locks of your own: a program whose main calls [Main] has the commands of lockstorm
-// (run, suite, check, replay, explore and so on) for the locks, faults, workloads and checks of its catalogue.
+// Package lockstorm builds the command line of lockstorm around a catalogue of your own. A program whose main calls [Main] has
+// all commands (run, suite, check, replay, explore and so on) for the locks, faults, workloads and checks of its catalogue.
 //
 //	func main() { lockstorm.Main("mylock", mylock.Catalogue()) }
 //
@@ -16,7 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/suite"
 )
 
-// Main is all that a program's main function does: see [Program.Main].
+// Main runs the command in os.Args with a catalogue alone, as [Program.Main] does.
 func Main(name string, cat *harness.Catalogue) {
 	(&Program{Name: name, Suites: &suite.Collection{Catalogue: cat}}).Main()
 }
@@ -28,27 +28,26 @@ type Program struct {
 	Verbs  []Verb            // commands beside those of lockstorm
 }
 
-// Verb makes a command of a program's own.
+// Verb builds a command of a program's own.
 type Verb = cli.Verb
 
-// App is the command line to which such a command belongs.
+// App is the command line that a Verb belongs to.
 type App = cli.App
 
-// Main carries out the command in the program's arguments, and ends the program with the command's exit code: see the constants
-// of package harness. In the processes of clients, which are this program once more, it does the client's work: it must be called
-// before anything else that has an effect.
+// Main runs the command in os.Args and exits with its exit code, a constant of package harness. lockstorm starts the
+// program again for each client; there Main does the client's work. Call it before anything else that has an effect.
 func (p *Program) Main() {
 	harness.WorkerMain(p.Suites.Catalogue)
 	os.Exit(cli.Main(p.Suites, cli.System(p.Name), p.Verbs...))
 }
 
-// Run carries out one command, as a test does, and returns its exit code. Results go to stdout, progress and errors to stderr. A
-// program that makes runs must have called [harness.WorkerMain] or lockstormtest.Main before.
+// Run runs one command, as tests do, and returns its exit code. Results go to stdout, progress and errors to stderr.
+// A program that makes runs must have called [harness.WorkerMain] or lockstormtest.Main before.
 func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return cli.Main(p.Suites, cli.State{Context: ctx, Name: p.Name, Args: args, Stdout: stdout, Stderr: stderr}, p.Verbs...)
 }
 
-// Run is [Program.Run] of a program with a catalogue alone.
+// Run is [Program.Run] for a program with a catalogue alone.
 func Run(ctx context.Context, name string, cat *harness.Catalogue, args []string, stdout, stderr io.Writer) int {
 	return (&Program{Name: name, Suites: &suite.Collection{Catalogue: cat}}).Run(ctx, args, stdout, stderr)
 }

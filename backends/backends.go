@@ -1,11 +1,10 @@
-// Package backends holds the contracts between a lock implementation and the lab: a [Spec] names a backend and
-// opens a [Locker] for each client; a Locker hands out a [Lease] for each granted attempt; errors say for
-// certain what did not happen, and nothing about the rest (see [Outcome]). To test a lock of your own, write a
-// [Spec] whose Open gives each client a [Locker].
+// Package backends holds the contracts between a lock and the lab: a [Spec] names a backend and opens a [Locker] for
+// each client; a Locker returns a [Lease] for each granted attempt; an error says either that something certainly did
+// not happen, or nothing (see [Outcome]). To test a lock of your own, write a [Spec] whose Open gives each client a
+// [Locker].
 //
-// The contract is made of plain data (requests, leases, points, error codes), so that a
-// lock in another language behind a pipe can be a backend like any other. Backends know
-// servers by name and dial by name; they never keep addresses.
+// Requests, leases, points and error codes are plain data, so that a lock in another language behind a pipe can be a
+// backend like any other. Backends know servers by name and dial by name; they never keep addresses.
 package backends
 
 import (
@@ -25,80 +24,78 @@ import (
 	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
-// Spec describes a backend: what it is, what it promises, how it is opened.
+// Spec describes a backend: its name, its promises, and how to open it.
 type Spec struct {
 	Name       string
 	Doc        string
 	Topologies []string // the first is the default
-	// Brings is a topology of its own, the only one that it runs on, in no catalogue; nil: none.
+	// Brings is a topology of the backend's own, in no catalogue, and the only one that it runs on; nil: none.
 	Brings *cluster.Topology
-	// Model is what may be held together and what a grant is: the zero value is an exclusive
-	// lock whose every grant has a lease of its own, or none.
+	// Model says which grants may be held together. Its zero value is an exclusive lock whose grants each have a lease
+	// of their own, or none.
 	Model history.Model
-	// Ends is how a grant ends without a release: one of the history.Ends constants. With
-	// history.EndsLease every grant's Info has Lease, Sent, TTL and Deadline.
+	// Ends is one of the history.Ends constants: how a grant ends without a release. With history.EndsLease every
+	// grant's Info has Lease, Sent, TTL and Deadline.
 	Ends     string
 	Tokens   bool   // every grant's Info has a Token
 	Voters   bool   // every grant's Info has the Nodes that gave it
-	Register string // a [Register] that it is run with where none is asked for; empty: ours
-	NoTry    bool   // it has no way to try: every attempt waits
-	// its client keeps what is asked for while it is cut off and sends it later: nothing is known not to have been sent
+	Register string // a [Register] to use where the run names none; empty: ours
+	NoTry    bool   // it cannot try: every attempt waits
+	// its client queues requests while it is cut off and sends them later: no request is known not to have been sent
 	Buffers bool
-	// Settles: its Locker is the [Resource] as well, and what is written takes effect with the
-	// release, in one transaction or statement. Then the data is judged, and not who believed what.
+	// Settles is true if the Locker is the [Resource] as well, and writes take effect with the release, in one
+	// transaction or statement. Then the data is judged, and not who believed what.
 	Settles bool
-	// NoClock: what it says of times is not used. Each lease then counts from its request, so that no hold is longer than it
-	// is; how late its users were told of a loss is undetermined.
+	// NoClock is true if the backend's own times are not to be used. Each lease then counts from its request, so that no
+	// hold is taken for longer than it is; how late users learned of a loss is undetermined.
 	NoClock bool
-	// Fair: it promises to be granted in the order of requests.
+	// Fair is true if the lock promises to grant in the order of requests.
 	Fair bool
-	// Connected: every grant's Info has the Connection that it is on.
+	// Connected is true if every grant's Info names its Connection.
 	Connected bool
-	Renews    bool          // leases are a Renewer and extend themselves in the background
-	Points    []Point       // places in its own protocol, in order; each name given to Reach
+	Renews    bool          // leases implement Renewer and extend themselves in the background
+	Points    []Point       // places in its own protocol, in order; Reach takes their names
 	Recovery  time.Duration // what it needs beyond its servers to serve again after a fault
-	// RealServer says why an embedded server cannot stand in for a real one; empty: it can.
+	// RealServer says why an embedded server cannot replace a real one; empty: it can.
 	RealServer string
-	// Notes say what to know before one relies on it: what it does not promise, and why.
+	// Notes says what the lock does not promise, and why.
 	Notes string
-	// Keys are the names under which the store keeps a lock, for faults that evict or delete
-	// them; nil where there are none.
+	// Keys returns the names under which the store keeps a lock, for faults that evict or delete them; nil where there
+	// are none.
 	Keys func(run, lock string) []string
-	// Signals are how its users learn that a lock is lost, as its API has it; none: they are
-	// not told. See [Signal].
+	// Signals are the ways in which the API tells users that a lock is lost; none: it does not tell them.
 	Signals []Signal
-	Calls   []string // that it has beside acquire and release: Call constants
-	// Library is the module that it is, with its version; empty: it is ours. A library is run
-	// as its users have it, by default under the discipline `told`.
+	Calls   []string // Call constants: its calls beside acquire and release
+	// Library is the module under test, with its version; empty: the lock is ours. A library is run as its users have
+	// it, by default under the discipline `told`.
 	Library string
 	Params  []Param // that may follow its name, as in redsync:tries=1
-	// Arguments: it takes arguments behind --; see [Arguments].
+	// Arguments is true if the backend takes arguments behind --; see [Arguments].
 	Arguments bool
-	// OwnParams: With adds parameters, which nobody knows before.
+	// OwnParams is true if With adds parameters that are only known once it was called.
 	OwnParams bool
-	// Beside: a program of its own runs beside each client. It reaches servers by addresses that do not change, and
-	// what it starts is ended with the client, whatever group it is in.
+	// Beside is true if each client runs beside a program of the backend's own. That program reaches servers by
+	// addresses that do not change, and everything it starts ends with the client, whatever process group it is in.
 	Beside      bool
 	Collects    bool              // its Locker is a [Collector]
-	Versions    map[string]string // of what it is made of, for the record
-	Description string            // by itself, where it is asked what it is: clients are told it as the value [ParamDescription]
-	// With is the spec as its parameters make it, and refuses values that are wrong; nil: they
-	// alter nothing that the spec says.
+	Versions    map[string]string // versions of its parts, for the record
+	Description string            // its description of itself; clients get it as the value [ParamDescription]
+	// With returns the spec for the values of its parameters, or an error for wrong ones; nil: parameters change nothing
+	// in the spec.
 	With func(s Spec, v Values) (Spec, error)
 	Open func(ctx context.Context, env Env) (Locker, error)
 }
 
-// EntryName is the name in the catalogue.
+// EntryName returns the name in the catalogue.
 func (s Spec) EntryName() string { return s.Name }
 
-// EntryDoc is the line that `list` shows.
+// EntryDoc returns the line that `list` shows.
 func (s Spec) EntryDoc() string { return s.Doc }
 
 // ends are the ways in which a grant may end without a release.
 var ends = []string{history.EndsNever, history.EndsLease, history.EndsProcess, history.EndsSession, history.EndsConnection}
 
-// Valid says in a sentence what is wrong with the spec: it is asked when the spec is added
-// to a catalogue.
+// Valid returns what is wrong with the spec, in a sentence. The catalogue calls it when the spec is added.
 func (s Spec) Valid() error {
 	switch {
 	case s.Open == nil:
@@ -125,7 +122,7 @@ func (s Spec) validParams() error {
 	return err
 }
 
-// Defaults are the values of the parameters where none is given.
+// Defaults returns the default values of the parameters.
 func (s Spec) Defaults() Values {
 	v := Values{}
 	for _, p := range s.Params {
@@ -137,15 +134,15 @@ func (s Spec) Defaults() Values {
 // Catalogue is a list of backends by name.
 type Catalogue = catalog.Catalog[Spec]
 
-// Point is a named place in a backend's own protocol where a fault can be tied to.
+// Point is a named place in a backend's own protocol; faults can be tied to it.
 type Point = history.Point
 
-// Env is what a client gives its backend. One Env serves one client.
+// Env is what a client gives its backend. Each client has an Env of its own.
 type Env struct {
 	Run     string                                                   // unique to the run, for names in shared stores
 	Client  string                                                   // name of the client
 	Nodes   []cluster.Ref                                            // the servers, by name
-	Dial    func(ctx context.Context, node string) (net.Conn, error) // by name or announced address, on every connect
+	Dial    func(ctx context.Context, node string) (net.Conn, error) // takes a name or an announced address; call it for every connection
 	Dir     string                                                   // folder shared by all clients, for file locks
 	TTL     time.Duration                                            // time to live of leases
 	Retry   time.Duration                                            // longest pause between tries of a waiting acquire
@@ -153,68 +150,66 @@ type Env struct {
 	Now     func() int64                                             // the run's clock, ns
 	Rand    *rand.Rand                                               // seeded; not for concurrent use
 	Session Session                                                  // for leases that several grants share
-	Addr    func(node string) string                                 // host:port at which this client reaches a server now
-	// ClockBase is CLOCK_MONOTONIC, in ns, at time 0 of the run's clock.
+	Addr    func(node string) string                                 // returns the host:port at which this client reaches a server now
+	// ClockBase is the CLOCK_MONOTONIC reading, in ns, at time 0 of the run's clock.
 	ClockBase int64
-	// Breach says that what stands between client and lock is broken, in a sentence: nothing of the run counts.
+	// Breach reports, in a sentence, that the path between client and lock is broken: nothing of the run counts.
 	Breach func(text string)
-	// Stalled says that the client was held up for so long until now, although its own process was not; nil: nobody asks.
+	// Stalled reports that the client was held up for late until now, although its own process was not; nil: nobody needs it.
 	Stalled func(late time.Duration)
-	Log     io.Writer // for what a program beside the client prints; nil: the standard error
+	Log     io.Writer // output of a program beside the client; nil: standard error
 	Values  Values    // of the spec's Params
 }
 
 // Request is one acquire attempt.
 type Request struct {
 	Lock  string
-	Owner string // nonce, unique per attempt, to be used as the store's owner value; of a reentrant lock that is held: its owner
-	Lease string // name for a lease of the grant's own where the owner is not unique; see LeaseName
-	Mode  string // "" is exclusive, history.ModeShared that of readers
+	Owner string // nonce, unique per attempt: the store's owner value; for a reentrant lock that is held, its owner
+	Lease string // lease of this grant alone, where the owner is not unique; see LeaseName
+	Mode  string // "" is exclusive, history.ModeShared is for readers
 	TTL   time.Duration
-	Reuse bool // use the lock object of the last request for this lock again, where it has one
+	Reuse bool // use the lock object of the last request for this lock again, if there is one
 	Hooks Hooks
 }
 
-// Reach says that the client stands at a point of the backend's own protocol. It blocks
-// while a fault holds it there, and does nothing where nobody listens.
+// Reach reports that the client is at a point of the backend's own protocol. It blocks while a fault holds the client
+// there, and does nothing where nobody listens.
 func (r Request) Reach(ctx context.Context, point string) {
 	if r.Hooks.Point != nil {
 		r.Hooks.Point(ctx, point)
 	}
 }
 
-// Waiting is called whenever an attempt waits: the first time, its client reaches [history.AtWaiting].
+// Waiting is called whenever an attempt waits; the first time, its client reaches [history.AtWaiting].
 func (r Request) Waiting(ctx context.Context) func() {
 	return sync.OnceFunc(func() { r.Reach(ctx, history.AtWaiting) })
 }
 
-// LeaseName is the name of a lease of the grant's own: unique per attempt.
+// LeaseName returns a name for the grant's own lease, unique per attempt.
 func (r Request) LeaseName() string { return cmp.Or(r.Lease, r.Owner) }
 
-// Hooks are how a backend tells its client what happens inside: all may be called from
-// any goroutine of the backend.
+// Hooks let a backend report to its client what happens inside. They are safe for use from any goroutine of the
+// backend.
 type Hooks struct {
-	// Point is reached in the backend's own protocol or before it waits. It blocks while
-	// a fault holds the client there.
+	// Point reports a point of the backend's own protocol, or that it is about to wait. It blocks while a fault holds
+	// the client there.
 	Point func(ctx context.Context, name string)
-	// Renewing is called before a renewal leaves; the function it returns takes the
-	// outcome: the new sent and deadline, or an error. If Renewing itself fails, do not send the
-	// renewal: it could not be recorded.
+	// Renewing is called before a renewal is sent; call done with the outcome: the new sent and deadline, or an error.
+	// If Renewing itself fails, do not send the renewal: it could not be recorded.
 	Renewing func(lease string) (done func(r Renewal, err error), err error)
-	// GivingUp is called before a backend gives the lock back by itself, unasked: some
-	// libraries do after an error. The function it returns takes the outcome. If GivingUp itself
-	// fails, send nothing. It tells of the loss, too.
+	// GivingUp is called before a backend releases the lock unasked, as some libraries do after an error; call done with
+	// the outcome. If GivingUp itself fails, send nothing. It reports the loss as well.
 	GivingUp func(lease, reason string) (done func(err error), err error)
-	// Lost tells that the lease is lost.
+	// Lost reports that the lease is lost.
 	Lost func(lease, reason string)
 }
 
-// Session is how a backend tells its client of leases that several grants share: in
-// what the client's requests have no part. All may be called from any goroutine.
+// Session lets a backend report on leases that several grants share, apart from any request. It is safe for use from
+// any goroutine.
 type Session struct {
-	// Opened tells that a lease was created, before its first use.
+	// Opened reports a new lease, before its first use.
 	Opened func(lease string, r Renewal) error
-	// Renewing and Lost are as those of Hooks, for the lease itself.
+	// Renewing and Lost are as in Hooks, for the shared lease.
 	Renewing func(lease string) (done func(r Renewal, err error), err error)
 	Lost     func(lease, reason string)
 }
@@ -224,60 +219,60 @@ type Renewal struct {
 	Sent     int64
 	TTL      time.Duration
 	Deadline int64
-	Nodes    []string // that answered, where the backend knows; also of one that was refused
+	Nodes    []string // servers that answered, where the backend knows; also for a refused renewal
 }
 
 // Locker is one client's access to the lock service. Its calls are not concurrent.
 type Locker interface {
-	// Acquire waits for the lock. When ctx ends between two tries it returns ErrBusy; it
-	// ends with the error of its first try of unknown outcome.
+	// Acquire waits for the lock. It returns ErrBusy if ctx ends between two tries, and otherwise the error of the first
+	// try of unknown outcome.
 	Acquire(ctx context.Context, req Request) (Lease, error)
-	// TryAcquire makes one try: ErrBusy when somebody else holds the lock.
+	// TryAcquire makes one try. It returns ErrBusy if somebody else holds the lock.
 	TryAcquire(ctx context.Context, req Request) (Lease, error)
-	// Close ends the client's connections. Leases that are still held are not released.
+	// Close closes the client's connections. It does not release leases that are still held.
 	Close() error
 }
 
 // Lease is a granted attempt.
 type Lease interface {
-	// Info is what was granted; it does not change.
+	// Info returns what was granted; it does not change.
 	Info() Info
-	// Release gives the lock back: nil when the store removed it, ErrNotHeld when the store
-	// says that the caller does not hold it, anything else is of unknown outcome. ctx has
-	// no deadline: the backend's own time-out (Env.Timeout) is what a user would have.
+	// Release gives the lock back. It returns nil if the store removed it, and ErrNotHeld if the store says that the
+	// caller does not hold it; any other error leaves the outcome unknown. ctx has no deadline: use the backend's own
+	// time-out (Env.Timeout), as a user would.
 	Release(ctx context.Context) error
 }
 
-// Granted is a lease that a function gives back.
+// Granted is a Lease that the function Give releases.
 type Granted struct {
 	Of   Info
 	Give func(ctx context.Context) error
 }
 
-// Info is what was granted.
+// Info returns what was granted.
 func (g *Granted) Info() Info { return g.Of }
 
-// Release gives the lock back.
+// Release calls Give.
 func (g *Granted) Release(ctx context.Context) error { return g.Give(ctx) }
 
-// Renewer is a Lease that renews itself. StopRenewing returns once no renewal is under
-// way; it is called before the release is invoked.
+// Renewer is a Lease that renews itself. StopRenewing returns once no renewal is under way; it is called before the
+// release is invoked.
 type Renewer interface {
 	StopRenewing()
 }
 
-// Info describes a grant. Times are of the run's clock in ns.
+// Info describes a grant. Times are in ns on the run's clock.
 type Info struct {
-	Owner    string // what the store sees as the owner; empty: the request's
+	Owner    string // the owner that the store sees; empty: the request's
 	Lease    string // empty: the grant has no lease
-	Sent     int64  // just before the request that was granted left
+	Sent     int64  // just before the granted request was sent
 	TTL      time.Duration
 	Deadline int64 // Sent + TTL - drift allowance; meaningless without a lease
 	Token    int64
 	HasToken bool
 	Nodes    []string // the servers that granted, where that is a subset
-	// Connection is the name that the server has for the connection that holds the grant; empty: none,
-	// or nobody could end it by that.
+	// Connection is the server's name for the connection that holds the grant; empty: there is none, or that name cannot
+	// be used to end it.
 	Connection string
-	Guard      string // the key of the grant in its store, which a [Register] there looks for; empty: none
+	Guard      string // key of the grant in its store, which a [Register] there checks; empty: none
 }

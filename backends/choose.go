@@ -8,14 +8,14 @@ import (
 	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
-// ParamArguments is the value under which the arguments behind -- are kept, as JSON; nobody can write it as a parameter.
+// ParamArguments is the value that keeps the arguments behind --, as JSON. Users cannot set it as a parameter.
 const ParamArguments = "--"
 
-// ParamDescription is the value under which clients are told what the backend has said of itself before; nobody can write it as a
-// parameter.
+// ParamDescription is the value by which clients learn what the backend said of itself before. Users cannot set it as
+// a parameter.
 const ParamDescription = "--said"
 
-// Arguments are those that were given behind --.
+// Arguments returns the arguments behind --.
 func Arguments(v Values) (args []string, err error) {
 	if text := v[ParamArguments]; text != "" {
 		err = json.Unmarshal([]byte(text), &args)
@@ -23,8 +23,8 @@ func Arguments(v Values) (args []string, err error) {
 	return args, err
 }
 
-// Choose finds the backend of "name" or "name:key=value,...", as its parameters, and arguments where it takes some, make it, with
-// the values of all of them.
+// Choose returns the backend for "name" or "name:key=value,...", made with these parameters and with args where it
+// takes some, and the values of all its parameters.
 func Choose(c *Catalogue, text string, args ...string) (Spec, Values, error) {
 	name, rest := catalog.Split(text)
 	s, err := c.Get(name)
@@ -61,7 +61,7 @@ func Choose(c *Catalogue, text string, args ...string) (Spec, Values, error) {
 	return s, all, nil
 }
 
-// Made is the backend of a name as values make it that were parsed before.
+// Made returns the named backend, made with values that were parsed before.
 func Made(c *Catalogue, name string, v Values) (Spec, error) {
 	s, err := c.Get(name)
 	if err != nil {

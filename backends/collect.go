@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Collector is a Locker in a language with a collector of garbage that can be made to run, and that stops the lock
-// meanwhile.
+// Collector is a Locker in a language whose garbage collector can be run on demand and stops the lock meanwhile.
 type Collector interface {
-	// Collect makes the collector run for so long, and returns when it has; the text is the proof.
+	// Collect runs the collector for length and returns when it is done; the text is the proof.
 	Collect(ctx context.Context, length time.Duration) (string, error)
 }

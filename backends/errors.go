@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Definite errors: what they say did certainly not happen.
+// Definite errors. What they name certainly did not happen.
 var (
 	ErrBusy       = errors.New("another client holds the lock")
 	ErrNotHeld    = errors.New("the store says that this client does not hold the lock")
@@ -21,8 +21,8 @@ var (
 	ErrConflict   = errors.New("the store rolled back the request because a conflicting request of another client came first")
 )
 
-// Outcome turns an error into what the record may say: ok, fail (certainly did not
-// happen) or info (unknown), with a code of the closed list. When in doubt, info.
+// Outcome turns an error into the type to record, ok, fail (certainly did not happen) or info (unknown), with a code
+// of the closed list. In doubt it returns info.
 func Outcome(err error) (history.Type, string) {
 	switch {
 	case err == nil:
@@ -59,5 +59,5 @@ func isClosed(err error) bool {
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNABORTED)
 }
 
-// ErrMissing says that something is not here that a lock needs: a program, a library of its language.
+// ErrMissing is returned where this host lacks something that a lock needs: a program, or a library of its language.
 var ErrMissing = errors.New("a program or library that the lock needs is missing on this host")

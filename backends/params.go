@@ -8,10 +8,10 @@ import (
 // Param is a parameter that may follow a name on the command line, as in NAME:key=value,key=value.
 type Param = catalog.Param
 
-// Values are the values of such parameters, by name; they have methods for lengths, numbers and choices.
+// Values are the values of parameters, by name, with methods for durations, numbers and choices.
 type Values = catalog.Values
 
-// What ends a grant that is not released ([Spec].Ends).
+// Values of [Spec].Ends: what ends a grant that is not released.
 const (
 	EndsNever      = history.EndsNever      // nothing: a dead holder keeps the lock
 	EndsLease      = history.EndsLease      // its lease

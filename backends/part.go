@@ -2,8 +2,8 @@ package backends
 
 import "github.com/lockstorm/lockstorm/cluster"
 
-// Part is what a store brings into a catalogue: its locks, the servers that they need, registers that it keeps itself. A way to
-// start servers in containers comes as a part, too. Package stores has those of lockstorm.
+// Part is what a store adds to a catalogue: its locks, their servers, and registers that it keeps itself. Starting
+// servers in containers comes as a part, too. Package stores has the parts of lockstorm.
 type Part struct {
 	Backends   []Spec
 	Topologies []cluster.Topology

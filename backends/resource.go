@@ -8,14 +8,14 @@ import (
 	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
-// Resource is what the lock protects, seen by one client. It is opened with the lease, so that a
-// database can be the resource, its transaction being the section.
+// Resource is the protected data, seen by one client. It is opened with the lease, so that a database can be the
+// resource and its transaction the section.
 type Resource interface {
 	Open(ctx context.Context, lock, grant string, lease Info) (Access, error)
 	Close() error
 }
 
-// Access is the resource under one grant. Errors are those of this package.
+// Access is the resource under one grant. It returns the errors of this package.
 type Access interface {
 	Read(ctx context.Context, register string) (int64, error)
 	Write(ctx context.Context, register string, base, value int64) error
@@ -23,32 +23,32 @@ type Access interface {
 
 // Settler is a lease of a [Spec] that Settles.
 type Settler interface {
-	// Settled says, after the release, what became of the writes: nil where all of them were
-	// applied; an error as those of a write. done is false while that is not known yet: the
-	// transaction ends with the release of another lease.
+	// Settled reports, after the release, the outcome of the writes: nil if all of them were applied, else an error as
+	// of a write. done is false while the outcome is open, because the transaction ends with the release of another
+	// lease.
 	Settled() (done bool, err error)
 }
 
-// Fenced is the name of the register whose requests are guarded: by a token, or by the lock's own key.
+// Fenced is the name of the register whose requests are guarded, by a token or by the lock's own key.
 const Fenced = "fenced"
 
-// Register is a resource in a store: values that live beside the lock, on its servers. The one
-// named Fenced takes a request only while the lock's own key is there, in the same transaction; it
-// keeps no log, and is judged by what the clients were told.
+// Register is a resource in a store: values beside the lock, on its servers. The one named Fenced accepts a request
+// only while the lock's own key is there, in the same transaction. It keeps no log, and is judged by the answers that
+// clients got.
 type Register struct {
 	Name       string
 	Doc        string
-	Topologies []string // on which it can be had
+	Topologies []string // topologies that have it
 	Open       func(ctx context.Context, env Env) (Resource, error)
 }
 
-// EntryName is the name in the catalogue.
+// EntryName returns the name in the catalogue.
 func (r Register) EntryName() string { return r.Name }
 
-// EntryDoc is the line that explains it.
+// EntryDoc returns the line that explains it.
 func (r Register) EntryDoc() string { return r.Doc }
 
-// Valid says in a sentence what is wrong with it.
+// Valid returns what is wrong with the register, in a sentence.
 func (r Register) Valid() error {
 	switch {
 	case r.Open == nil:

@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// Poll is the waiting acquire of locks that can only be tried: it tries, and waits a
-// random time up to env.Retry before the next try. A refusal and a request that never
-// left are tried again; the first try of unknown outcome ends it, because its lock may
-// be ours.
+// Poll is the waiting acquire of locks that can only be tried. It tries, and waits a random time up to env.Retry
+// before the next try. It tries again after a refusal, and after a request that was never sent; it returns after the
+// first try of unknown outcome, because that may have taken the lock.
 func Poll(ctx context.Context, env Env, req Request, try func(context.Context, Request) (Lease, error)) (Lease, error) {
 	waits := req.Waiting(ctx)
 	for {
@@ -28,10 +27,10 @@ func Poll(ctx context.Context, env Env, req Request, try func(context.Context, R
 	}
 }
 
-// ParamWait is the name of the parameter by which a lock that polls waits.
+// ParamWait is the name of the parameter that says how a polling lock waits.
 const ParamWait = "wait"
 
-// WaitFixed is its value for a pause that is always the same.
+// WaitFixed is the value of ParamWait for a constant pause.
 const WaitFixed = "fixed"
 
 // pause is how long a client waits before it tries again.
@@ -42,7 +41,7 @@ func (e Env) pause() time.Duration {
 	return e.Jitter(e.Retry)
 }
 
-// Jitter is a random duration in (limit/4, limit], so that clients do not retry in step.
+// Jitter returns a random duration in (limit/4, limit], so that clients do not retry in step.
 func (e Env) Jitter(limit time.Duration) time.Duration {
 	if limit <= 0 {
 		return 0

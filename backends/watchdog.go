@@ -22,20 +22,20 @@ type Watchdog struct {
 	done chan struct{}
 }
 
-// Watch begins to extend a lease every third of its time to live.
+// Watch extends a lease every third of its time to live, from now on.
 func Watch(ctx context.Context, l Lease, now func() int64, req Request, extend extending) *Watchdog {
 	w := &Watchdog{Lease: l, now: now, req: req, extend: extend, stop: make(chan struct{}), done: make(chan struct{})}
 	go w.run(context.WithoutCancel(ctx))
 	return w
 }
 
-// StopRenewing ends the renewals and waits for the one under way.
+// StopRenewing ends the renewals and waits for a running one.
 func (w *Watchdog) StopRenewing() {
 	w.once.Do(func() { close(w.stop) })
 	<-w.done
 }
 
-// Release stops the renewals and gives the key back if it is still its own.
+// Release stops the renewals and releases the lock if the client still holds it.
 func (w *Watchdog) Release(ctx context.Context) error {
 	w.StopRenewing()
 	return w.Lease.Release(ctx)

@@ -2,7 +2,7 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-// IsLock is [Check.Applies] of what is asked of locks, not of versions that are compared when data is written.
+// IsLock is a [Check.Applies] for checks of locks. It excludes versions that are compared when data is written.
 func IsLock(in *Input) (Code, string) {
 	if !in.Model.Locks() {
 		return CodeNoLock, "this backend has no lock: instead, the store refuses conflicting writes"
@@ -10,7 +10,7 @@ func IsLock(in *Input) (Code, string) {
 	return "", ""
 }
 
-// HasTokens is [Check.Applies] of what is asked of fencing tokens.
+// HasTokens is a [Check.Applies] for checks of fencing tokens.
 func HasTokens(in *Input) (Code, string) {
 	if !in.Run.Tokens {
 		return CodeNoTokens, "this lock issues no fencing tokens"
@@ -18,5 +18,5 @@ func HasTokens(in *Input) (Code, string) {
 	return "", ""
 }
 
-// WithFence is [Check.Gates] of what only runs with a fence require.
+// WithFence is a [Check.Gates] for checks that only runs with a fence require.
 func WithFence(run history.Run) bool { return run.Fencing != history.FencingOff }

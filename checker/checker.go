@@ -1,15 +1,14 @@
-// Package checker judges histories. Each [Check] is a pure function of one [Input], made from a history and
-// nothing else; [Judge] runs them and folds their answers into [Results]. A check never sees a backend. Call
-// [Judge] with a record to learn which guarantees it breaks, or add a [Check] of your own.
+// Package checker judges histories. Each [Check] is a pure function of one [Input], made from a history alone;
+// [Judge] runs them and folds their answers into [Results]. A check never sees a backend. Call [Judge] with a record
+// to learn which guarantees it breaks, or add a [Check] of your own.
 //
 //	history.History -> NewInput -> Check.Run (each) -> Result -> Judge -> Results
 //
-// A check answers pass, fail, unknown or skipped, never a bare boolean. A false alarm
-// is the worst that can happen here, a missed violation the second worst.
+// A check answers pass, fail, unknown or skipped, never a bare boolean. A false alarm is the worst that can happen
+// here, a missed violation the second worst.
 //
-// A check of another module is a [Check] in the catalogue like any other: it reads the
-// record ([Input]), makes findings, and ends with [Conclude] or, where it does not apply,
-// says so in Applies.
+// A check of another module is a [Check] in the catalogue like any other: it reads the record ([Input]), makes
+// findings, and ends with [Conclude], or says in Applies why it does not apply.
 package checker
 
 import (
@@ -22,7 +21,7 @@ import (
 // Verdict is the answer of a check or of a run.
 type Verdict string
 
-// The verdicts. Unknown also stands for a panic, a time-out, or an unsound record.
+// Verdicts. Unknown also stands for a panic, a time-out, or an unsound record.
 const (
 	Pass    Verdict = "pass"
 	Fail    Verdict = "fail"
@@ -30,29 +29,26 @@ const (
 	Skipped Verdict = "skipped"
 )
 
-// Check is one question to a history. It writes nothing: all that it found is in its
-// [Result].
+// Check is one question to a history. It writes nothing: its [Result] has all that it found.
 type Check struct {
 	Name string
 	Doc  string
-	// Gates reports whether the check is required of a run that does not name the checks
-	// that it requires; nil: never.
+	// Gates reports whether a run that does not name its required checks requires this one; nil: never.
 	Gates func(history.Run) bool
-	// Applies says why the check has nothing to ask of this history, with a code; an empty
-	// code: it has. nil: always.
+	// Applies returns why the check does not apply to this history, with a code. An empty code, and nil, mean that it
+	// applies.
 	Applies func(*Input) (Code, string)
-	// Run answers; only where the check applies.
+	// Run answers the question. It is called only if the check applies.
 	Run func(*Input) Result
 }
 
-// EntryName is the name in the catalogue.
+// EntryName returns the name in the catalogue.
 func (c Check) EntryName() string { return c.Name }
 
-// EntryDoc is the line that `list` shows.
+// EntryDoc returns the line that `list` shows.
 func (c Check) EntryDoc() string { return c.Doc }
 
-// Valid says in a sentence what is wrong with the check: it is asked when the check is added
-// to a catalogue.
+// Valid returns what is wrong with the check, in a sentence. The catalogue calls it when the check is added.
 func (c Check) Valid() error {
 	if c.Run == nil {
 		return errors.New("the field `Run` is missing: it must be a function that judges the record")
@@ -83,5 +79,5 @@ const (
 	Stock               = "stock"
 )
 
-// Always is [Check.Gates] of a check that every run requires.
+// Always is a [Check.Gates] for checks that every run requires.
 func Always(history.Run) bool { return true }

@@ -26,9 +26,8 @@ func ReadResults(path string) (*Results, error) {
 	return &r, nil
 }
 
-// Compare says in a sentence each how the verdicts of one run and the rules of its findings
-// differ from those of another one. Numbers and times of findings are not compared: they
-// depend on how the processes interleave.
+// Compare returns a sentence for each difference between two runs in verdicts and in the rules of findings. It does
+// not compare numbers and times of findings: they depend on how the processes interleave.
 func Compare(before, after *Results) (differs []string) {
 	add := func(format string, args ...any) { differs = append(differs, fmt.Sprintf(format, args...)) }
 	if before.Verdict != after.Verdict {

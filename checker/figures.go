@@ -88,8 +88,8 @@ func renewals(in *Input, out Figures) {
 	}
 }
 
-// Percentile is the smallest of some sorted values that is not exceeded by so many hundredths of them (nearest rank). There
-// must be one at least.
+// Percentile returns the nearest-rank percentile of sorted values, with hundredths as the percentage. sorted must not
+// be empty.
 func Percentile(sorted []int64, hundredths int) int64 {
 	return sorted[max(0, (len(sorted)*hundredths+99)/100-1)]
 }

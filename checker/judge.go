@@ -177,8 +177,8 @@ func (r *Result) spare(run history.Run) {
 	}
 }
 
-// Violates reports whether a failed check is a violation where it is required: the run names it,
-// or it found something that gates, or it does not say what it found.
+// Violates reports whether a failed check is a violation where it is required: the run names it, or one of its
+// findings gates, or it lists no findings.
 func (r Result) Violates() bool {
 	if r.Spared {
 		return false

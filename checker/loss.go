@@ -9,8 +9,8 @@ import (
 // dataChecks are the checks whose findings are updates that were lost.
 var dataChecks = []string{DataPlain, DataFenced}
 
-// LossOf is the finding on data that comes of a finding of another check, and costs most: its writer and
-// one of those that lost an update to it are among the grants. nil: nothing was lost by it, not even for a time.
+// LossOf returns the costliest finding on data that another check's finding led to: its writer and a client that lost
+// an update to it are among the grants. It returns nil if nothing was lost by it, not even for a time.
 func (r *Results) LossOf(f *Finding) (most *Finding) {
 	for _, name := range dataChecks {
 		findings := r.Checks[name].Findings
@@ -25,7 +25,7 @@ func (r *Results) LossOf(f *Finding) (most *Finding) {
 	return most
 }
 
-// SharedGrants is the number of grants that two findings are both about.
+// SharedGrants returns the number of grants that two findings have in common.
 func SharedGrants(a, b *Finding) int {
 	n := 0
 	for _, id := range a.Grants {

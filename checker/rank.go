@@ -11,16 +11,16 @@ type Found struct {
 	Finding Finding
 }
 
-// Certain reports whether a finding fails its check: nothing in the host or the record explains it.
+// Certain reports whether a finding fails its check: it gates, and neither host nor record explains it.
 func (f Finding) Certain() bool { return f.Gating && !f.Doubtful }
 
-// Rank orders findings, the one to tell first first. Reports, suites and programs that show only some
-// findings all use it:
+// Rank orders findings, the one to tell first first. Reports, suites and programs that show only some findings all
+// use it:
 //
-//  1. what fails the check for certain, what the host or the record may explain, what is only reported;
+//  1. findings that certainly fail the check, those that host or record may explain, those that are only reported;
 //  2. defects before what is inherent to leases, for another lock cures them;
-//  3. a root cause before its consequence: a lock freed by somebody else, a lock given twice, lost data;
-//  4. the greater loss, those that last first; the longer time.
+//  3. a root cause before its consequence: a lock freed by another client, a lock given twice, lost data;
+//  4. the greater loss, lasting losses first; the longer time.
 //
 // The beginning and the words make the order total.
 func Rank(a, b Finding) int {
@@ -35,8 +35,8 @@ func Rank(a, b Finding) int {
 	)
 }
 
-// RankFound is Rank over the findings of all checks. Checks that see the same event differently come in
-// the order of RankOfCheck: what happened to clients before what the lock object did.
+// RankFound is Rank over the findings of all checks. Different checks' findings on one event come in the order of
+// RankOfCheck: what happened to clients before what the lock object did.
 func RankFound(a, b Found) int {
 	return cmp.Or(
 		cmp.Compare(a.Finding.severity(), b.Finding.severity()),
@@ -47,7 +47,7 @@ func RankFound(a, b Found) int {
 	)
 }
 
-// RankOfCheck is the place of a check among those whose findings rank alike.
+// RankOfCheck returns the place of a check among those whose findings rank alike.
 func RankOfCheck(name string) int {
 	order := []string{Ownership, MutualExclusion, LockLinearizability, FencingTokens, DataPlain, DataFenced, Liveness}
 	if i := slices.Index(order, name); i >= 0 {

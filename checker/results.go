@@ -23,7 +23,7 @@ type Results struct {
 	Workload   string            `json:"workload"`
 	Fencing    string            `json:"fencing"`
 	Discipline string            `json:"discipline"`
-	FailOn     string            `json:"fail_on,omitempty"` // what fails the run; empty: whatever is wrong
+	FailOn     string            `json:"fail_on,omitempty"` // what fails the run; empty: every violation
 	TTL        int64             `json:"ttl_ns"`
 	Clients    int               `json:"clients"`
 	Started    time.Time         `json:"started"`
@@ -34,9 +34,9 @@ type Results struct {
 	Stats      Figures           `json:"stats"`
 	// Order is the order in which checks are reported.
 	Order []string `json:"order"`
-	// Notes are about the record: a torn line, damage.
+	// Notes say what is wrong with the record: a torn line, damage.
 	Notes []string `json:"notes,omitempty"`
-	// Record is the SHA-256 of the history.jsonl that the proofs of findings are from; only where there are findings.
+	// Record is the SHA-256 of the history.jsonl that the proofs of findings are from; set only if there are findings.
 	Record string `json:"record_sha256,omitempty"`
 }
 

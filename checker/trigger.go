@@ -7,8 +7,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Trigger says in whose section, and where in it, a fault struck that is tied to a point, for people; empty
-// for one that came by time.
+// Trigger says in whose section, and where in it, a fault tied to a point struck, for people. It is empty for a fault
+// that struck by time.
 func Trigger(f history.Fault) string {
 	if f.Point == "" || f.By == "" {
 		return ""

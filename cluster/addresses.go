@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// Loopback is where everything listens that is not said to be elsewhere.
+// Loopback is the address to listen on unless another one is given.
 const Loopback = "127.0.0.1"
 
 // Addresser is a provider that may give servers addresses of their own, on a network of the run.
 type Addresser interface {
-	// Addresses are where the servers of a topology will be, and where they reach links; none: on this
-	// host, like everything else.
+	// Addresses returns where the servers of a topology will be, and where they reach links; none: on this host, like
+	// everything else.
 	Addresses(ctx context.Context, t Topology) (Addresses, error)
 }
 
-// Addresses are those of a network of the run.
+// Addresses are the addresses on a network of the run.
 type Addresses struct {
 	Nodes map[string]string // where a server listens, and from where it calls others
 	Ours  string            // where the links between servers listen

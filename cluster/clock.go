@@ -24,8 +24,7 @@ func (s *Server) giveClock(shim string) error {
 	return nil
 }
 
-// Jump moves the server's wall clock by d; the text is the proof, read back from the
-// server.
+// Jump moves the server's wall clock by d and returns the proof, read back from the server.
 func (s *Server) Jump(ctx context.Context, d time.Duration) (string, error) {
 	timer, ok := As[Timer](s)
 	if s.clock == nil || !ok {

@@ -28,33 +28,33 @@ type Cluster struct {
 	servers  []*Server
 }
 
-// Network gives servers addresses by which they know each other, wherever they listen.
-// The main port of a server has no name.
+// Network gives servers addresses by which they know each other, wherever they listen. The main port of a server has
+// the empty name.
 type Network interface {
-	// Announce opens the one address of a server's port for all others, on a host that they reach, and
-	// notes from where the server calls them; with no source, callers are told apart by whose socket calls (see Runs),
-	// and one that is nobody's is refused.
+	// Announce opens the one address of a server's port for all others, on a host that they reach, and notes from where
+	// the server calls them. Without a source, callers are told apart by the process whose socket calls (see Runs), and
+	// a caller whose socket belongs to no server is refused.
 	Announce(host, node, port, source string) (addr string, err error)
-	// Calls notes the address of its own from which a server calls, and nobody else.
+	// Calls notes the address from which a server, and no other, calls.
 	Calls(node, source string)
-	// Greet rewrites what one says first to another at a port that is between the two.
+	// Greet rewrites the first bytes that from sends to the port of to, if that port is pairwise.
 	Greet(from, to, port string, g Greeting)
-	// Runs says which process a server is.
+	// Runs notes the process of a server.
 	Runs(node string, pid int)
 	// Between opens the address of a port for one caller, on a host that it reaches.
 	Between(host, from, to, port string) (addr string, err error)
-	// Serve says where a port really is now.
+	// Serve notes where a port really is now.
 	Serve(node, port, addr string)
 }
 
-// Options are what a topology is started with.
+// Options are the options of Start.
 type Options struct {
-	Network Network // needed where the servers have peers; else it may be nil
-	Shim    string  // library that lets the servers' clocks jump; empty: they cannot
+	Network Network // may be nil if the servers have no peers
+	Shim    string  // library that makes the servers' clocks jump; empty: they cannot
 }
 
-// Start starts every node of the topology below dir and waits until all serve, and serve
-// together. On an error nothing is left running.
+// Start starts every node of the topology below dir and waits until each serves, and all serve together. On an error
+// nothing is left running.
 func Start(ctx context.Context, t Topology, p Provider, dir string, o Options) (*Cluster, error) {
 	c := &Cluster{Topology: t, Provider: p}
 	for _, r := range t.Nodes {
@@ -202,7 +202,7 @@ func (c *Cluster) awaitTogether(ctx context.Context) error {
 	}
 }
 
-// Fleet is who replaces masters; nil where nobody does.
+// Fleet returns the servers that replace masters; nil: none do.
 func (c *Cluster) Fleet() Fleet {
 	if c.Topology.Fleet == nil {
 		return nil
@@ -210,7 +210,7 @@ func (c *Cluster) Fleet() Fleet {
 	return c.Topology.Fleet(c.servers)
 }
 
-// Servers lists the nodes in the order of the topology.
+// Servers returns the nodes in the order of the topology.
 func (c *Cluster) Servers() []*Server { return append([]*Server(nil), c.servers...) }
 
 // Stop ends every server: politely, then with SIGKILL.

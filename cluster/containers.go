@@ -8,45 +8,44 @@ import (
 	"github.com/lockstorm/lockstorm/compose"
 )
 
-// Containers starts servers in containers. Package cluster/container has the one for Docker; who has none in the catalogue
-// compiles none in.
+// Containers starts servers in containers. Package cluster/container has the implementation for Docker; a program
+// without it in the catalogue does not compile it in.
 type Containers interface {
-	// Provider is that of one run; where it is an [io.Closer], closing ends it.
+	// Provider returns the provider of one run. If it is an [io.Closer], close it after the run.
 	Provider(o ContainerOptions) Provider
-	// Ward is the work of a process of its own that outlives the run: it removes what the run has left, once it
-	// reads nothing more of in.
+	// Ward runs in a process of its own that outlives the run. Once in ends, it removes what the run has left.
 	Ward(ctx context.Context, in io.Reader, run string) error
-	// State is the version of what runs containers, and the images that are here, by name.
+	// State returns the version of the container runtime, and the images on this host, by name.
 	State(ctx context.Context) (version string, images map[string]string, err error)
-	// Leftovers are the runs of which containers or networks are here and no living program of this host is.
+	// Leftovers returns the runs that have containers or networks here but no living program on this host.
 	Leftovers(ctx context.Context) ([]Leftover, error)
-	// Clean removes what dead runs have left.
+	// Clean removes the leftovers of dead runs and returns them.
 	Clean(ctx context.Context) ([]Leftover, error)
 }
 
-// Leftover is what a run has left in containers.
+// Leftover lists the containers and networks that a run has left.
 type Leftover struct {
 	Run        string   `json:"run"`
 	Containers []string `json:"containers,omitempty"` // by name
 	Networks   []string `json:"networks,omitempty"`   // by name
-	Dead       bool     `json:"dead"`                 // its lockstorm is no more; else nobody here can tell
+	Dead       bool     `json:"dead"`                 // its lockstorm has ended; false: this host cannot tell
 }
 
-// ContainerOptions are what a provider of containers is made with.
+// ContainerOptions are the options of a container provider.
 type ContainerOptions struct {
 	Images  compose.Choices
 	Network string // see [Networks]; empty: the host's
-	// Warden is a command whose process calls Ward; it is asked for before the first container. Nil: what a killed run
-	// leaves stays.
+	// Warden returns a command whose process calls Ward; it is called before the first container is started. nil: a
+	// killed run leaves its containers behind.
 	Warden func(run string) (*exec.Cmd, error)
-	Say    func(string) // what takes long; nil: nobody is told
+	Say    func(string) // reports slow steps; nil: silent
 }
 
-// The networks that the servers of a run may have: that of this host, or a bridge of their own.
+// Networks for the servers of a run: this host's, or a bridge of their own.
 const (
 	NetworkHost   = "host"
 	NetworkBridge = "bridge"
 )
 
-// Networks are the words of --network.
+// Networks returns the words of --network.
 func Networks() []string { return []string{NetworkHost, NetworkBridge} }

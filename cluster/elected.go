@@ -10,19 +10,19 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// RoleLooking is the role of a server of an ensemble that knows no leader, and serves nobody.
+// RoleLooking is the role of a server of an ensemble that knows no leader and serves no client.
 const RoleLooking = "looking"
 
-// Standing is what a server of an ensemble says of itself: whether it leads, whether it knows who does, and in which term.
+// Standing is what a server of an ensemble says of itself: whether it leads, whether it knows the leader, and in which term.
 type Standing struct {
 	Leads, Led bool
 	Term       int64
 }
 
-// Voter is a [Roler] and an [Elector] by what a server says of itself.
+// Voter is a [Roler] and an [Elector] for servers that report their Standing.
 type Voter func(ctx context.Context) (Standing, error)
 
-// Role is what the server says of itself. One server alone leads.
+// Role returns the role that the server reports. A server without others leads.
 func (v Voter) Role(ctx context.Context) (string, error) {
 	s, err := v(ctx)
 	switch {
@@ -36,7 +36,7 @@ func (v Voter) Role(ctx context.Context) (string, error) {
 	return history.RoleFollower, nil
 }
 
-// Leads reports whether it says that it leads, and in which term.
+// Leads reports whether the server says that it leads, and in which term.
 func (v Voter) Leads(ctx context.Context) (bool, int64, error) {
 	s, err := v(ctx)
 	return s.Leads, s.Term, err
@@ -74,7 +74,7 @@ func Together(ask func(ctx context.Context, addr string) (Standing, error),
 // elected is a fleet whose servers choose their leader themselves.
 type elected struct{ servers []*Server }
 
-// Elected is the fleet of a topology in which every server is an [Elector].
+// Elected returns the fleet of a topology in which every server is an [Elector].
 func Elected(servers []*Server) Fleet {
 	return elected{slices.DeleteFunc(slices.Clone(servers), func(s *Server) bool { _, ok := As[Elector](s); return !ok })}
 }

@@ -23,7 +23,7 @@ type decider struct {
 	Supervisor
 }
 
-// Supervised is the fleet of a topology in which some servers are a [Supervisor].
+// Supervised returns the fleet of a topology in which some servers are a [Supervisor].
 func Supervised(servers []*Server) Fleet {
 	f := supervised{servers: servers}
 	for _, s := range servers {

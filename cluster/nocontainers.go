@@ -13,16 +13,16 @@ var _ Provider = NoContainers{}
 var errNoContainers = errors.New("this program was built without support for containers: set the field Containers of its " +
 	"catalogue, for example to container.Docker{} of package cluster/container")
 
-// Name is "container".
+// Name returns "container".
 func (NoContainers) Name() string { return ContainerName }
 
-// Available says that there are none.
+// Available always returns an error.
 func (NoContainers) Available(Topology) error { return errNoContainers }
 
-// Prepare is never asked for.
+// Prepare always returns an error.
 func (NoContainers) Prepare(context.Context, Recipe, Place) error { return errNoContainers }
 
-// Launch is never asked for.
+// Launch always returns an error.
 func (NoContainers) Launch(context.Context, Topology, Recipe, Place) (Instance, error) {
 	return nil, errNoContainers
 }

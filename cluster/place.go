@@ -12,28 +12,28 @@ import (
 // Place is where a server lives. Its provider chooses the ports.
 type Place struct {
 	Dir    string // the node's own folder
-	Inside string // where its program has that folder, if elsewhere: what {{.Dir}} stands for
+	Inside string // path of Dir for the server's program, if another one: the value of {{.Dir}}
 	Host   string
-	Port   int            // of the main port; before a launch, the one that it had, or 0
-	Ports  map[string]int // the further ones, by name
+	Port   int            // main port; before a launch, the last one, or 0
+	Ports  map[string]int // other ports, by name
 	Source string         // address from which it calls its peers
-	// PeerHost is where it reaches the ports of its peers, which are links.
+	// PeerHost is the host on which it reaches the ports of its peers, which are links.
 	PeerHost string
-	// OwnAddress: nothing else has its address, and who calls it comes from another one.
+	// OwnAddress is true if the server has an address to itself, so that its callers come from other addresses.
 	OwnAddress bool
 	Env        []string // added to its environment
-	// Follows: it is to follow another one, where that is for us to say and not for the servers.
+	// Follows is true if the server is to follow another one, where that is our decision and not the servers'.
 	Follows bool
-	// Awaited: whoever starts it waits until all servers have found each other (see Topology.Ready).
+	// Awaited is true if the starter waits until all servers have found each other (see Topology.Ready).
 	Awaited bool
-	// Said is how much of its log is from before its last start, in bytes.
+	// Said is the length of its log before its last start, in bytes.
 	Said  int64
 	peers map[peerPort]int
 }
 
 type peerPort struct{ node, port string }
 
-// PortNamed is a further port, for templates.
+// PortNamed returns one of the other ports, for templates.
 func (p Place) PortNamed(name string) (int, error) {
 	port, ok := p.Ports[name]
 	if !ok {
@@ -42,10 +42,10 @@ func (p Place) PortNamed(name string) (int, error) {
 	return port, nil
 }
 
-// PortOf is the main port of another node as this one reaches it, for templates.
+// PortOf returns the main port of another node as this one reaches it, for templates.
 func (p Place) PortOf(node string) (int, error) { return p.PeerPort(node, "") }
 
-// PeerPort is a named port of another node as this one reaches it, for templates.
+// PeerPort returns a named port of another node as this one reaches it, for templates.
 func (p Place) PeerPort(node, name string) (int, error) {
 	port, ok := p.peers[peerPort{node, name}]
 	if !ok {
@@ -56,10 +56,10 @@ func (p Place) PeerPort(node, name string) (int, error) {
 	return port, nil
 }
 
-// Log is where what the server prints is kept, on this host.
+// Log returns the path, on this host, of the file with the server's output.
 func (p Place) Log() string { return filepath.Join(p.Dir, "server.log") }
 
-// Addr is host:port of the main port.
+// Addr returns host:port of the main port.
 func (p Place) Addr() string { return net.JoinHostPort(p.Host, strconv.Itoa(p.Port)) }
 
 // addrOf is host:port of any port; the main one has no name.

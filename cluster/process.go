@@ -21,10 +21,10 @@ type Process struct{ Starter *proc.Starter }
 
 var _ Provider = Process{}
 
-// Name is "process".
+// Name returns "process".
 func (Process) Name() string { return ProcessName }
 
-// Available is nil when every binary is on PATH.
+// Available returns nil if every binary is on PATH.
 func (Process) Available(t Topology) error {
 	for _, r := range t.Nodes {
 		if r.Binary == "" {
@@ -47,8 +47,7 @@ func (Process) Available(t Topology) error {
 	return nil
 }
 
-// Find is where the binary is: on PATH, else in a folder of its package. The error says how to get
-// it.
+// Find returns the path of the binary, on PATH or else in a folder of its package. The error says how to get it.
 func (r Recipe) Find() (string, error) { return r.find(r.Binary) }
 
 func (r Recipe) find(name string) (string, error) {
@@ -164,8 +163,7 @@ func (p Process) start(r Recipe, cmd *exec.Cmd) (*proc.Process, error) {
 	return p.Starter.Start(r.Name, cmd)
 }
 
-// WriteFiles writes what is not there yet, since a server may have changed its own, and what
-// must be fresh.
+// WriteFiles writes Files that do not exist yet, since a server may have changed its own, and all Fresh ones.
 func WriteFiles(r Recipe, place Place) error {
 	for name, text := range r.Files {
 		if _, err := os.Stat(filepath.Join(place.Dir, name)); err == nil {
@@ -202,16 +200,16 @@ func writeFile(r Recipe, place Place, name, text string) error {
 // Embedded runs a Go server inside a child of our own binary.
 type Embedded struct {
 	Starter *proc.Starter
-	// Command is our own binary, ready to serve the node of the topology at addr.
+	// Command returns our own binary, ready to serve the node of the topology at addr.
 	Command func(topology, node, addr string) (*exec.Cmd, error)
 }
 
 var _ Provider = Embedded{}
 
-// Name is "embedded".
+// Name returns "embedded".
 func (Embedded) Name() string { return EmbeddedName }
 
-// Available is nil when every node has an embedded server.
+// Available returns nil if every node has an embedded server.
 func (Embedded) Available(t Topology) error {
 	for _, r := range t.Nodes {
 		if r.Embedded == nil {
@@ -222,7 +220,7 @@ func (Embedded) Available(t Topology) error {
 	return nil
 }
 
-// Prepare has nothing to prepare: an embedded server keeps nothing.
+// Prepare does nothing: an embedded server keeps nothing.
 func (Embedded) Prepare(context.Context, Recipe, Place) error { return nil }
 
 // Launch starts our own binary as the server.

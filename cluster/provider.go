@@ -16,27 +16,27 @@ const (
 	NoServers     = "none" // in records, where a topology has no servers
 )
 
-// Provider carries recipes out.
+// Provider starts servers from recipes.
 type Provider interface {
 	Name() string
-	// Available is nil when every node of the topology can be started here; else it says
-	// what is missing and how to get it.
+	// Available returns nil if every node of the topology can be started here; the error says what is missing and how to
+	// get it.
 	Available(t Topology) error
-	// Prepare does what must be done once, before the first start of a server.
+	// Prepare makes what a server needs once, before its first start.
 	Prepare(ctx context.Context, r Recipe, p Place) error
-	// Launch starts a server; it is not yet ready. The ports of the place are those that it
-	// had, or 0: the instance says which it got.
+	// Launch starts a server and returns before it is ready. The ports of the place are its last ones, or 0; the
+	// instance has the ones that it got.
 	Launch(ctx context.Context, t Topology, r Recipe, p Place) (Instance, error)
 }
 
-// Fetcher is a provider that may have to fetch what it starts: Auto takes it only where all is here,
-// since nobody asked for a download.
+// Fetcher is a provider that may have to download what it starts. Auto takes it only if everything is here already,
+// since the user asked for no download.
 type Fetcher interface {
 	Here(t Topology) error
 }
 
-// Landlord is a provider of servers that are not ours: nothing is announced for them, and they are
-// asked only whether they serve.
+// Landlord is a provider of servers that are not ours: they are announced to no peer, and asked only whether they
+// serve.
 type Landlord interface {
 	Foreign()
 }
@@ -47,16 +47,16 @@ func Foreign(p Provider) bool {
 	return ok
 }
 
-// Versioner is a provider that says itself what it starts. It may have to fetch that.
+// Versioner is a provider that reports the versions of what it starts. It may have to download that.
 type Versioner interface {
 	Versions(ctx context.Context, t Topology) (map[string]string, error)
 }
 
 // Instance is a started server.
 type Instance interface {
-	// Place is where it is now: the ports are those that the provider gave it.
+	// Place returns where the instance is now, with the ports that the provider gave it.
 	Place() Place
-	Pid() int // of its process on this host; 0 where that cannot be looked into
+	Pid() int // Pid returns its process on this host; 0 if that cannot be inspected.
 	Done() <-chan struct{}
 	Kill(ctx context.Context) error
 	Terminate(ctx context.Context) error
@@ -64,8 +64,8 @@ type Instance interface {
 	Resume(ctx context.Context) (string, error)
 }
 
-// Choose finds the provider to use: the named one, or with Auto the first of the list
-// that is available. The error says what each of them lacks.
+// Choose returns the named provider, or for Auto the first of the list that is available. The error says what each of
+// them lacks.
 func Choose(name string, t Topology, providers []Provider) (Provider, error) {
 	var why []string
 	for _, p := range providers {

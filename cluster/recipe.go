@@ -16,108 +16,105 @@ import (
 	"github.com/lockstorm/lockstorm/compose"
 )
 
-// Recipe says how one server is started, and what is peculiar to its store. Args, Files
-// and Prepare are text/template sources that may use {{.Dir}} (the node's own folder),
-// {{.Host}}, {{.Port}}, {{.PortNamed "PORT"}}, and where servers call each other,
-// {{.Source}} (the address to call others from), {{.PeerHost}} with {{.PortOf "NODE"}} or
+// Recipe says how to start one server, and what is special about its store. Args, Files and Prepare are text/template
+// sources that may use {{.Dir}} (the node's own folder), {{.Host}}, {{.Port}}, {{.PortNamed "PORT"}}, and where
+// servers call each other, {{.Source}} (the address to call others from), {{.PeerHost}} with {{.PortOf "NODE"}} or
 // {{.PeerPort "NODE" "PORT"}} (where to reach them), {{.Follows}} (whether it follows another), and {{.OwnAddress}}
-// (whether it has one, so that callers come from others). Files are written once: what a server makes of them stays; Fresh ones,
-// also for an embedded server, each time.
+// (whether it has one, so that callers come from others). Files are written once, and the server may change them;
+// Fresh ones are written before each start, also for an embedded server.
 type Recipe struct {
 	Name    string
 	Role    string            // at the start
-	Data    bool              // it holds data: faults choose among these, unless others are named
+	Data    bool              // holds data: faults choose among these unless others are named
 	Binary  string            // looked up on PATH, then in Dirs
-	Dirs    []string          // folders of its package that are not on PATH; of a pattern, the last match
-	Package string            // what provides it, for doctor
-	Needs   []string          // files beside the binary, without which it does not start
+	Dirs    []string          // folders of its package that are not on PATH; a pattern stands for its last match
+	Package string            // package that provides it, for doctor
+	Needs   []string          // files beside the binary without which it does not start
 	Version []string          // arguments that make it print its version
 	Args    []string          // arguments
 	Env     map[string]string // added to the environment
-	Image   string            // what it runs from in a container, by its name in the table of images; empty: nothing
-	// OwnImage is what a store of another module runs from, whose name is Image then.
+	Image   string            // its container image, by name in the table of images; empty: none
+	// OwnImage is the image of a store of another module; Image is its name then.
 	OwnImage compose.Image
-	// Wrap are lines of a shell that are run before the program in a container, where images differ
-	// from the package: what they export, the program has.
+	// Wrap has shell lines to run before the program in a container, where images differ from the package: the program
+	// gets what they export.
 	Wrap  string
 	Files map[string]string // configuration files, by name below the node's folder
-	Fresh map[string]string // files that name ports: written again before each start
-	// Prepare are commands that are run one after the other in the node's folder before its
-	// first start: what makes a data directory.
+	Fresh map[string]string // files that name ports: written before each start
+	// Prepare lists commands that make a data directory: they run one after the other in the node's folder before its
+	// first start.
 	Prepare [][]string
 	// Template is a folder that is made once on this host, and copied before Prepare; nil: none.
 	Template *Template
-	// Contained: it refuses to run as root, and its helpers leave its process group.
+	// Contained is true if the server refuses to run as root, and its helpers leave its process group.
 	Contained bool
-	// Sprawls: what it starts may leave its process group, and ends with it.
+	// Sprawls is true if children of the server may leave its process group; they end with it.
 	Sprawls bool
 	// Stop is the signal that ends it; 0: SIGTERM.
 	Stop syscall.Signal
-	// Ports are those that it listens on beside its main one; Peering says by which address
-	// other servers reach the main one.
+	// Ports are those that it listens on beside its main one. Peering says by which address other servers reach the main
+	// one.
 	Ports   []Port
 	Peering Peering
-	// Ready returns nil once the server at addr serves; pid, where it is not 0, is the
-	// process that must be the one that answers.
+	// Ready returns nil once the server at addr serves. If pid is not 0, that process must be the one that answers.
 	Ready func(ctx context.Context, addr string, pid int) error
-	// ReadyAt is asked after Ready where it is not nil, with where the server is.
+	// ReadyAt, if not nil, is called after Ready, with the server's place.
 	ReadyAt func(ctx context.Context, p Place) error
-	// Hint is what to do about an end before it served, by what the server has said; empty: nobody knows. It
-	// may be nil.
+	// Hint returns what to do about a server that ended before it served, given its output; empty: unknown. It may be
+	// nil.
 	Hint  func(said string) string
-	Stage int // servers of a later stage start when all of an earlier one serve
-	// Admin makes what can be asked of the server and done to it: see [Roler] and the others. addr
-	// is where it listens, whenever it is called. Nil: nothing can.
+	Stage int // servers of a later stage start once all of an earlier one serve
+	// Admin returns a value with the capabilities of the server: see [Roler] and the others. addr returns where it
+	// listens now. nil: it has none.
 	Admin func(addr func() string) any
-	// Refusal reports whether an answer on the wire says that nothing was done; nil where
-	// nobody can tell, and then no answer can be lost on purpose.
+	// Refusal reports whether an answer on the wire says that nothing was done. nil: that cannot be told, and no answer
+	// can be lost on purpose.
 	Refusal func(answer []byte) bool
-	// Requests are words by which a request can be told from others on the wire: those that locks send. None: its protocol is no
-	// text.
+	// Requests are words that tell the requests of locks from others on the wire. None: its protocol is not text.
 	Requests []string
-	// Policies are the words of the store by which an Evictor drops keys, the default first.
+	// Policies are the store's names for the ways in which an Evictor drops keys, the default first.
 	Policies []string
-	// Login is what is said first on a connection to a server of somebody else that wants a password;
-	// nil: nobody can log in. Protocols are those that are asked for where it wants TLS.
+	// Login logs in on a connection to somebody else's server that wants a password; nil: it cannot. Protocols are
+	// offered to servers that want TLS.
 	Login     func(c net.Conn, user, password string) error
 	Protocols []string
-	// Embedded serves the same protocol inside our own binary until ctx ends; nil where
-	// nothing can stand in. EmbeddedVersion says what that is.
+	// Embedded serves the same protocol inside our own binary until ctx ends; nil: there is no embedded server.
+	// EmbeddedVersion names it.
 	Embedded        func(ctx context.Context, addr string) error
 	EmbeddedVersion string
 }
 
 // Template is a folder that takes long to make and is the same for every node.
 type Template struct {
-	Dir  string     // its name below the node's folder
-	Make [][]string // commands, run in an empty folder, that make it there, under that name
-	// Segments: what the commands have in /dev/shm stays there when they are killed. As processes of this host
-	// they get a /dev/shm of their own.
+	Dir  string     // name below the node's folder
+	Make [][]string // commands that make it under that name, run in an empty folder
+	// Segments is true if the commands leave segments in /dev/shm when they are killed. As processes of this host they
+	// get a /dev/shm of their own.
 	Segments bool
 }
 
-// Port is a further port of a server.
+// Port is an additional port of a server.
 type Port struct {
 	Name    string
 	Peering Peering
-	// Greeting rewrites what a peer says first at a port that is Pairwise, where it would be
-	// called back past all links by what it says: it reads that, and returns what is passed on
-	// instead. back is the address by which the called one reaches the caller. Nil: nothing is.
+	// Greeting rewrites the first bytes that a peer sends at a port that is Pairwise, because they name an address at
+	// which the peer would be called back past all links. back is the address at which the called server reaches the
+	// caller. nil: nothing is rewritten.
 	Greeting Greeting
 }
 
-// Greeting rewrites the beginning of what a caller sends; an error closes its connection.
+// Greeting reads the beginning of what a caller sends and returns what to pass on; an error closes its connection.
 type Greeting = func(said io.Reader, back string) ([]byte, error)
 
 // Peering says by which address the other servers of a topology reach a port.
 type Peering int
 
-// The kinds of addresses for peers. Behind each is a link that faults can break.
+// Kinds of addresses for peers. Behind each is a link that faults can break.
 const (
 	NoPeers   Peering = iota // they do not call it
 	Announced                // one address for all; it tells callers apart by [Place].Source
 	Pairwise                 // an address of its own for each caller
-	BySocket                 // one address for all; callers are told apart by whose socket calls
+	BySocket                 // one address for all; it tells callers apart by the owner of their socket
 )
 
 func (r Recipe) peers() bool {
@@ -134,8 +131,7 @@ func (r Recipe) ports() []Port { return append([]Port{{Peering: r.Peering}}, r.P
 
 var goodNode = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 
-// Valid says in a sentence what is wrong with a topology: it is asked when the topology is
-// added to a catalogue.
+// Valid returns what is wrong with a topology, in a sentence. The catalogue calls it when the topology is added.
 func (t Topology) Valid() error {
 	seen := map[string]bool{}
 	for _, r := range t.Nodes {
@@ -220,7 +216,7 @@ func readable(text string) error {
 	return nil
 }
 
-// Commands are all that are run before the first start, as templates.
+// Commands returns all commands that run before the first start, as templates.
 func (r Recipe) Commands() [][]string {
 	if r.Template == nil {
 		return r.Prepare
@@ -237,7 +233,7 @@ func merged(a, b map[string]string) map[string]string {
 	return out
 }
 
-// ContainerImage is what the server runs from in a container.
+// ContainerImage returns the container image of the server.
 func (r Recipe) ContainerImage() (compose.Image, error) {
 	if r.OwnImage.Name != "" {
 		return r.OwnImage, nil

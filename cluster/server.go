@@ -34,28 +34,25 @@ type Server struct {
 	onMove   func(addr string)
 }
 
-// Name is the node's name in the topology.
+// Name returns the node's name in the topology.
 func (s *Server) Name() string { return s.recipe.Name }
 
-// Recipe is what the node is made of.
+// Recipe returns the node's recipe.
 func (s *Server) Recipe() Recipe { return s.recipe }
 
-// Announced is the address under which its peers know the node; empty where it has none.
+// Announced returns the address under which its peers know the node; empty: it has none.
 func (s *Server) Announced() string { return s.announced }
 
-// Admin is what can be asked of the server and done to it past all links: see [As]. Nil
-// where its recipe has none.
+// Admin returns the value with the server's capabilities: see [As]. It is nil if its recipe has none.
 func (s *Server) Admin() any { return s.admin }
 
-// Refusal tells the answers of the server that say that nothing was done; nil where
-// nobody can.
+// Refusal returns the function that recognizes answers that say that nothing was done; nil if there is none.
 func (s *Server) Refusal() func(answer []byte) bool { return s.recipe.Refusal }
 
 // Data reports whether the server holds data.
 func (s *Server) Data() bool { return s.recipe.Data }
 
-// Role is the server's role now, as far as it says so itself; one that does not answer
-// is down.
+// Role returns the role that the server reports now; a server that does not answer is down.
 func (s *Server) Role() string {
 	r, ok := As[Roler](s)
 	if !ok {
@@ -75,21 +72,21 @@ func (s *Server) Role() string {
 
 const roleTimeout = 300 * time.Millisecond
 
-// Addr is where the node listens now.
+// Addr returns where the node listens now.
 func (s *Server) Addr() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.place.Addr()
 }
 
-// OnMove sets what is called when a restart moved the server to another port.
+// OnMove sets a function to call when a restart moved the server to another port.
 func (s *Server) OnMove(f func(addr string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.onMove = f
 }
 
-// Pause stops the server with SIGSTOP; the text is the proof.
+// Pause stops the server with SIGSTOP and returns the proof.
 func (s *Server) Pause(ctx context.Context) (string, error) {
 	s.op.Lock()
 	defer s.op.Unlock()
@@ -120,9 +117,8 @@ func (s *Server) Down() bool {
 	}
 }
 
-// Restart starts the server again after a Kill, with what its topology kept, and waits
-// until it serves. The text is the proof. A server that somebody else has started again
-// already is left as it is.
+// Restart starts the server again after a Kill, with what its topology kept, waits until it serves and returns the
+// proof. It leaves a server that somebody else has started again as it is.
 func (s *Server) Restart(ctx context.Context) (string, error) {
 	s.op.Lock()
 	defer s.op.Unlock()
@@ -153,8 +149,8 @@ func (s *Server) current() Instance {
 	return s.instance
 }
 
-// start launches the server and waits for it to serve. A server that ends before it
-// serves may have lost the race for its port: it is tried again on another.
+// start launches the server and waits for it to serve. A server that ends before it serves may have lost the race for
+// its port: start tries again on another.
 func (s *Server) start(ctx context.Context) error {
 	patience := startTimeout
 	if Foreign(s.provider) {
@@ -233,7 +229,7 @@ func (s *Server) ready(ctx context.Context, place Place, pid int) error {
 // tailLines are those of a log that an error quotes.
 const tailLines = 5
 
-// tail is what stands last in a log, after what is wrong.
+// tail returns the last lines of a log, to follow an error.
 func tail(path string) string {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -296,7 +292,7 @@ func (s *Server) lastWords(path string) string {
 	return last
 }
 
-// Answers is nil where the server serves, asked past all links.
+// Answers returns nil if the server serves, asked past all links.
 func (s *Server) Answers(ctx context.Context) error {
 	s.mu.Lock()
 	place := s.place
@@ -304,10 +300,10 @@ func (s *Server) Answers(ctx context.Context) error {
 	return s.ready(ctx, place, 0)
 }
 
-// Pid is the process that the server is now.
+// Pid returns the server's process now.
 func (s *Server) Pid() int { return s.current().Pid() }
 
-// Promote has a follower lead: of a topology in which we decide that. The text is the proof.
+// Promote makes a follower the leader, in a topology where we decide that, and returns the proof.
 func (s *Server) Promote(ctx context.Context) (string, error) {
 	s.op.Lock()
 	defer s.op.Unlock()
@@ -323,8 +319,7 @@ func (s *Server) Promote(ctx context.Context) (string, error) {
 	return s.Name() + " was promoted to master, and accepts writes", nil
 }
 
-// Rejoin starts a dead server again as a follower, with nothing of what it had: it may have
-// what the one that leads now has not.
+// Rejoin starts a dead server again as a follower and without its data, which the present leader may lack.
 func (s *Server) Rejoin(ctx context.Context) (string, error) {
 	if !s.Down() {
 		return "", fmt.Errorf("%s is still running: lockstorm can make a server a follower only after the server has died", s.Name())

@@ -6,9 +6,9 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Sketch is where the servers of a topology would be on one host, each with fixed ports from a first
-// one on and all in a folder of the same path, and reaching each other directly: what is written into
-// files by which people start them themselves. The port after the last is returned, too.
+// Sketch returns where the servers of a topology would be on one host, with fixed ports from port on, all in a folder
+// of the same path, and reaching each other directly. It is for files with which people start the servers themselves.
+// It also returns the port after the last.
 func Sketch(t Topology, dir string, port int) ([]Place, int) {
 	places := make([]Place, len(t.Nodes))
 	for i, r := range t.Nodes {

@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/cachedir"
 )
 
-// template is the folder of a recipe's template: it is made for the binary in its version.
+// template returns the folder of a recipe's template, made for the binary in its version.
 func (p Process) template(ctx context.Context, r Recipe) (string, error) {
 	path, err := r.Find()
 	if err != nil {
@@ -54,8 +54,8 @@ func (r Recipe) making() ([][]string, error) {
 	return commands, nil
 }
 
-// MakeTemplate is the folder of a recipe's template in the user's cache: it is made there on first
-// use, in an empty folder, once for what makes it (a program, in its version) and by which commands.
+// MakeTemplate returns the folder of a recipe's template in the user's cache. On first use it makes the folder, once
+// for each maker (a program, in its version) and its commands; run gets an empty folder.
 func (r Recipe) MakeTemplate(by string, run func(dir string) error) (string, error) {
 	sum := sha256.Sum256(fmt.Append(nil, by, r.Template, os.Getuid()))
 	name := fmt.Sprintf("%s-%x", filepath.Base(r.Binary), sum[:8])

@@ -25,8 +25,8 @@ type program struct {
 	changed    time.Time
 }
 
-// VersionLine is the first line that the binary prints of its version. A program that has not changed is asked once: a JVM takes
-// a second to say it, and a suite asks for every run.
+// VersionLine returns the first line that the binary prints of its version. It runs an unchanged program only once: a
+// JVM takes a second to answer, and a suite asks for every run.
 func (r Recipe) VersionLine(ctx context.Context) (string, error) {
 	path, err := r.Find()
 	if err != nil {

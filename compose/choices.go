@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Choices are images that stand in for those of the table, by their names.
+// Choices are images that replace those of the table, by name.
 type Choices map[string]string
 
-// ParseChoices reads words NAME=REF. The own names are those of images of other modules.
+// ParseChoices parses words NAME=REF. own are the names of other modules' images.
 func ParseChoices(words []string, own ...string) (Choices, error) {
 	c := Choices{}
 	for _, w := range words {

@@ -1,5 +1,5 @@
-// Package compose names the container images that servers run from, and has what builds them
-// where they cannot be pulled. The compose files beside it bring the same topologies up by hand.
+// Package compose names the container images that servers run from, and has the Dockerfiles for those that cannot be
+// pulled. The compose files beside it start the same topologies by hand.
 package compose
 
 import (
@@ -13,13 +13,13 @@ import (
 //go:embed images
 var files embed.FS
 
-// Image is what the servers of a store run from.
+// Image is the container image of a store's servers.
 type Image struct {
-	Name string // as --image NAME=REF has it; its Dockerfile is in the folder of that name
-	// Official is the name by which users pull it; empty: the default registry has none that its
-	// makers keep, and it is built.
+	Name string // as in --image NAME=REF; its Dockerfile is in the folder of that name
+	// Official is the name by which users pull it; empty: the default registry has none from its makers, and it is
+	// built.
 	Official string
-	// Build is the Dockerfile of an image of another module; nil: ours, by the name.
+	// Build is the Dockerfile of another module's image; nil: ours, by the name.
 	Build []byte
 }
 
@@ -33,10 +33,10 @@ var images = []Image{
 	{Name: "postgres", Official: "postgres:15-bookworm"},
 }
 
-// Images are all that there are.
+// Images returns all images.
 func Images() []Image { return append([]Image(nil), images...) }
 
-// Find is the image of a name; the error names all.
+// Find returns the image of a name; the error lists all names.
 func Find(name string) (Image, error) {
 	var names []string
 	for _, i := range images {
@@ -48,7 +48,7 @@ func Find(name string) (Image, error) {
 	return Image{}, fmt.Errorf("there is no image %q: choose one of %s", name, strings.Join(names, ", "))
 }
 
-// Dockerfile is what builds an image like it, with what faults need.
+// Dockerfile returns the Dockerfile of an image like it, with what faults need.
 func (i Image) Dockerfile() []byte {
 	if i.Build != nil {
 		return i.Build
@@ -60,7 +60,7 @@ func (i Image) Dockerfile() []byte {
 	return text
 }
 
-// Built is the name of the image that its Dockerfile makes, in this version.
+// Built returns the name of the image that its Dockerfile makes, in this version.
 func (i Image) Built() string {
 	return fmt.Sprintf("localhost/lockstorm-%s:%x", i.Name, sha256.Sum256(i.Dockerfile()))[:len("localhost/lockstorm-:")+len(
 		i.Name)+12]

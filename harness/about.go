@@ -55,8 +55,8 @@ func (j *Judged) onDisk(b backends.Spec) string {
 	return ""
 }
 
-// Trail leads from a run of a suite (SUITE/runs/CELL/seed-N) to its suite and to the runs of its cell that are
-// there already. Of any other run it is empty.
+// Trail returns links from a run of a suite (SUITE/runs/CELL/seed-N) to its suite and to the runs of its cell that
+// exist already. For any other run it is empty.
 func Trail(dir string) []reports.Link {
 	full, err := filepath.Abs(dir)
 	if err != nil {

@@ -1,12 +1,12 @@
-// Package harness wires a run together: it resolves a [Config] against a [Catalogue] into a [Trial], starts
-// servers, register and one worker process per client, carries out the plan, merges the logs, and has the
-// history judged and reported. It is the only package that knows all others. Call [Resolve] and [Run] to make a
-// run from Go; most users take lockstormtest or lockstorm.Main instead.
+// Package harness makes runs: it resolves a [Config] against a [Catalogue] into a [Trial], starts servers, register
+// and one worker process per client, carries out the plan, merges the logs, and has the history judged and reported.
+// It is the only package that knows all others. Call [Resolve] and [Run] to make a run from Go; most users take
+// lockstormtest or lockstorm.Main instead.
 //
 //	Config -> Resolve -> Trial -> Run: plan.json, logs/*.jsonl -> history.jsonl -> results.json, reports
 //
-// [WorkerMain] must be the first call of main (or TestMain) of every binary that calls
-// [Run]: the binary starts itself again as its workers and embedded servers.
+// [WorkerMain] must be the first call of main (or TestMain) of every binary that calls [Run]: the binary starts
+// itself again as its workers and embedded servers.
 package harness
 
 import (
@@ -24,8 +24,7 @@ import (
 	"github.com/lockstorm/lockstorm/workloads"
 )
 
-// Catalogue is everything that a run can be made of. It is a value: add to it before it
-// is passed on.
+// Catalogue is everything that a run can be made of. It is a value: add to it before you pass it on.
 type Catalogue struct {
 	Backends   *backends.Catalogue
 	Topologies *cluster.Catalogue
@@ -34,11 +33,11 @@ type Catalogue struct {
 	Checks     *checker.Catalogue
 	Registers  *backends.Registers
 	Containers cluster.Containers // nil: servers run as processes
-	Renderers  []Renderer         // reports of a program's own, beside ours, in every run directory
-	Stock      []string           // names of the backends that came with parts, not added one by one
+	Renderers  []Renderer         // a program's own reports, beside ours, in every run directory
+	Stock      []string           // names of the backends that came with parts
 }
 
-// TopologyOf is a topology on which a backend runs, by name: of the catalogue, or that which the backend brings.
+// TopologyOf returns a topology on which a backend runs, by name: from the catalogue, or the one that the backend brings.
 func (c *Catalogue) TopologyOf(b backends.Spec, name string) (cluster.Topology, error) {
 	if b.Brings != nil && b.Brings.Name == name {
 		return *b.Brings, nil
@@ -48,12 +47,12 @@ func (c *Catalogue) TopologyOf(b backends.Spec, name string) (cluster.Topology, 
 
 // Renderer writes a report of a run from its results and its record.
 type Renderer struct {
-	File  string // its name in the directory of the run
+	File  string // name in the directory of the run
 	Write func(w io.Writer, r *checker.Results, rec *history.Record) error
 }
 
-// New is a catalogue of all faults, workloads and checks, with what some parts bring: those of package stores, or fewer, or
-// your own. It knows no store by itself.
+// New returns a catalogue of all faults, workloads and checks, with the stores of parts: those of package stores, or
+// fewer, or your own. Without parts it has no store.
 func New(parts ...backends.Part) *Catalogue {
 	c := &Catalogue{
 		Backends:   catalog.New[backends.Spec]("backend"),

@@ -26,9 +26,9 @@ const (
 	childWarden   = "warden"
 )
 
-// WorkerMain turns this process into a worker, an embedded server or a warden where it was
-// started as one, and then never returns; else it returns at once. Call it first in
-// main or TestMain, with the same catalogue that is passed to Run.
+// WorkerMain turns this process into a worker, an embedded server or a warden if it was started as one, and then
+// never returns; else it returns at once. Call it first in main or TestMain, with the same catalogue that you pass to
+// Run.
 func WorkerMain(cat *Catalogue) {
 	if os.Getenv(envChild) == "" {
 		return

@@ -139,8 +139,7 @@ func (c *client) fail(err error) {
 	c.failed = errors.Join(c.failed, err)
 }
 
-// failure is why the worker gave up or ended by itself; nil for one that was killed or
-// told to stop.
+// failure returns why the worker gave up or ended; nil if it was killed or told to stop.
 func (c *client) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,8 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/adapter"
 )
 
-// Config is a run as the user asks for it; see Defaults for what is filled in. As JSON it is
-// part of trial.json.
+// Config is a run as the user asks for it; Defaults fills in the rest. As JSON it is part of trial.json.
 type Config struct {
 	Backend    string        `json:"backend"`
 	Arguments  []string      `json:"arguments,omitempty"` // of the backend, behind --
@@ -21,7 +20,7 @@ type Config struct {
 	Nemesis    []string      `json:"nemesis,omitempty"`  // name[:key=value,...]
 	Workload   string        `json:"workload,omitempty"` // name[:key=value,...]
 	Fencing    string        `json:"fencing,omitempty"`
-	Discipline string        `json:"discipline,omitempty"` // empty: that of the backend
+	Discipline string        `json:"discipline,omitempty"` // empty: the backend's
 	TTL        time.Duration `json:"ttl_ns,omitempty"`
 	Clients    int           `json:"clients,omitempty"`
 	Locks      int           `json:"locks,omitempty"`
@@ -29,15 +28,14 @@ type Config struct {
 	Seed       uint64        `json:"seed,omitempty"` // 0: drawn
 	Require    []string      `json:"require,omitempty"`
 	FailOn     string        `json:"fail_on,omitempty"`  // empty: all
-	Register   string        `json:"register,omitempty"` // in a store; empty: that of the backend, or ours
+	Register   string        `json:"register,omitempty"` // in a store; empty: the backend's, or ours
 	Out        string        `json:"-"`                  // directory to create; it must be empty or absent
-	Command    string        `json:"command,omitempty"`  // how to run it again, for the record
+	Command    string        `json:"command,omitempty"`  // command that repeats it, for the record
 	Version    string        `json:"-"`                  // of lockstorm, for the record
 }
 
-// Defaults is the run that is made when nothing is said but the backend. A TTL of 0 is
-// that of the topology, else a second; an empty discipline is `told` for a library that tells its
-// users of a loss, else `obey`.
+// Defaults returns the run for which only the backend is given. A TTL of 0 is that of the topology, else a second; an
+// empty discipline is `told` for a library that tells its users of a loss, else `obey`.
 func Defaults() Config {
 	return Config{
 		Provider: cluster.Auto, Nemesis: []string{"none"}, Workload: "counter", Fencing: history.FencingBoth,
@@ -48,7 +46,7 @@ func Defaults() Config {
 // ExecName is the backend that runs a program of another language.
 const ExecName = adapter.Name
 
-// ExecBackend is the backend that runs a program of another language.
+// ExecBackend returns the backend that runs a program of another language.
 func ExecBackend(file string) string { return ExecName + ":cmd=" + file }
 
 // failOnAll is the --fail-on under which whatever is wrong fails the run.

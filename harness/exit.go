@@ -9,23 +9,23 @@ const (
 	ExitUnknown     = 2
 	ExitUsage       = 3
 	ExitEnvironment = 4
-	ExitPanic       = 70 // a bug of the program or of a fault: it says nothing about the lock
+	ExitPanic       = 70 // a bug of the program or of a fault: the lock is not judged
 	ExitInterrupted = 130
 )
 
-// Error is an error with the exit code that it stands for.
+// Error is an error with its exit code.
 type Error struct {
 	Code int
 	Err  error
 }
 
-// Error is the text of what went wrong.
+// Error returns the text of the error.
 func (e *Error) Error() string { return e.Err.Error() }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// CodeOf is the exit code that an error carries; 0: it carries none.
+// CodeOf returns the exit code that an error carries; 0: none.
 func CodeOf(err error) int {
 	var coded *Error
 	if errors.As(err, &coded) {
@@ -34,10 +34,10 @@ func CodeOf(err error) int {
 	return 0
 }
 
-// Usage is an error of who uses the program wrongly.
+// Usage marks err as wrong usage of the program.
 func Usage(err error) error { return &Error{Code: ExitUsage, Err: err} }
 
-// Environment is an error of what is missing or broken outside, unless it carries a code already; nil stays nil.
+// Environment marks err as caused by something missing or broken outside, unless it carries a code already; nil stays nil.
 func Environment(err error) error {
 	if err == nil || CodeOf(err) != 0 {
 		return err

@@ -11,8 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/shell"
 )
 
-// Bind makes every field of the configuration that a user chooses a flag of the set. What
-// the fields have now is the default.
+// Bind adds a flag to the set for every field that a user chooses. The present values of the fields are the defaults.
 func (c *Config) Bind(f *pflag.FlagSet) {
 	f.StringVar(&c.Backend, "backend", c.Backend, "the lock (see: list backends), or exec:cmd=FILE for an adapter")
 	c.BindSetting(f)
@@ -27,8 +26,8 @@ func (c *Config) Bind(f *pflag.FlagSet) {
 	f.StringSliceVar(&c.Require, "require", c.Require, "checks that can fail the run; +NAME adds one (see: list checks)")
 }
 
-// BindSetting makes flags of where the lock is tried and how its clients use it: what a search of many runs leaves as it was
-// given.
+// BindSetting adds the flags for where the lock is tried and how its clients use it, which a search of many runs
+// leaves as they are.
 func (c *Config) BindSetting(f *pflag.FlagSet) {
 	f.StringVar(&c.Topology, "topology", c.Topology, "the set of servers (see: list topologies; default: the lock's first)")
 	f.StringVar(&c.Provider, "provider", c.Provider, "how servers are started: "+strings.Join(ProviderNames(), ", "))
@@ -42,7 +41,7 @@ func (c *Config) BindSetting(f *pflag.FlagSet) {
 	f.DurationVar(&c.TTL, "ttl", c.TTL, "time to live of leases (default: the topology's, else 1s)")
 }
 
-// Flags are the flags of `run`, bound to the configuration.
+// Flags returns the flags of `run`, bound to the configuration.
 func (c *Config) Flags() *pflag.FlagSet {
 	f := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	f.Usage = func() {}
@@ -50,9 +49,8 @@ func (c *Config) Flags() *pflag.FlagSet {
 	return f
 }
 
-// ParseLine reads a configuration that is written in Go as the flags of `run`, as in
-// "--backend file-flock --nemesis client-pause --time 4s": words parted by blanks, without
-// quotes. What is not said has its default.
+// ParseLine parses the flags of `run`, as written in Go code: "--backend file-flock --nemesis client-pause --time
+// 4s". Words are separated by blanks, without quotes. Flags that are not given have their defaults.
 func ParseLine(line string) (Config, error) {
 	c := Defaults()
 	f := c.Flags()
@@ -74,11 +72,11 @@ func (c *Config) Behind(f *pflag.FlagSet) error {
 	return nil
 }
 
-// Line is the flags that make this configuration of the defaults, as a shell reads them: for people, who repeat a run, and never
-// parsed. The directory of the run is not among them.
+// Line returns the flags that make this configuration of the defaults, as a shell reads them. It is for people who
+// repeat a run, and never parsed. The directory of the run is not included.
 func (c Config) Line() string { return shell.Join(c.Args()...) }
 
-// Args are the words of [Config.Line].
+// Args returns the words of [Config.Line].
 func (c Config) Args() []string {
 	d := Defaults()
 	var out []string

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// patience is how long judging may go on after an interruption: what is nearly done is done.
+// patience is how long judging may go on after an interruption, so that it can end if it is nearly done.
 const patience = 700 * time.Millisecond
 
-// Interruptible does what cannot be stopped half way, as judging a long record, and gives up
-// waiting for it soon after ctx has ended: then the error is an [Error] for an interruption,
-// which names what it was about, and what was begun goes on until the process ends.
+// Interruptible calls do, which cannot be stopped half way, such as judging a long record, and stops waiting for it
+// soon after ctx has ended. Then it returns an interruption as an [Error] that names what, and do goes on until the
+// process ends.
 func Interruptible[T any](ctx context.Context, what string, do func() (T, error)) (T, error) {
 	type answer struct {
 		v   T

@@ -55,9 +55,8 @@ func JudgeFile(cat *Catalogue, path string) (*Judged, error) {
 	return judge(cat, h)
 }
 
-// JudgeDir judges a run directory: its history or, where the controller died before it
-// was made, its logs, which are merged first. It rewrites results.json and the reports;
-// where they cannot be written, what was judged is returned beside the error.
+// JudgeDir judges a run directory: its history or, if the controller died before it was made, its logs, which are
+// merged first. It rewrites results.json and the reports; if that fails, it returns the judgement beside the error.
 func JudgeDir(cat *Catalogue, dir string) (*Judged, error) {
 	path := filepath.Join(dir, history.File)
 	h, err := history.ReadFile(path)
@@ -112,7 +111,7 @@ func besideLogs(dir string, h *history.History) string {
 		history.File, history.LogDir, strings.Join(differ, "; "), filepath.Join(dir, history.File))
 }
 
-// ReadResults reads the results of a run directory as they were saved.
+// ReadResults reads the saved results of a run directory.
 func ReadResults(dir string) (*checker.Results, error) {
 	r, err := checker.ReadResults(filepath.Join(dir, ResultsFile))
 	if err != nil {

@@ -95,7 +95,7 @@ func about(a nemesis.Arm, c *client) bool {
 	return len(a.Clients) == 0 || slices.Contains(a.Clients, c.name)
 }
 
-// armNew arms what is being waited for at a client that was just started.
+// armNew arms the awaited points at a client that was just started.
 func (p *lookout) armNew(c *client) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,8 +2,8 @@ package harness
 
 import "time"
 
-// Progress is told how a run goes. A nil Progress, and nil fields, are silent. The
-// functions may be called at the same time.
+// Progress is told how a run goes. A nil Progress, and nil fields, are silent. Its functions must be safe for
+// concurrent use.
 type Progress struct {
 	Phase func(name, text string)                       // a phase begins
 	Note  func(text string)                             // a fault struck or was healed
@@ -13,7 +13,7 @@ type Progress struct {
 // Seen is what the clients' logs show so far. Nothing is judged by it.
 type Seen struct {
 	Grants int64
-	// Overlaps are grants that came while another client held the lock, and went on to hold it: of locks that only one may hold.
+	// Overlaps counts grants that came while another client held the lock and went on to hold it, of exclusive locks.
 	Overlaps int64
 }
 

@@ -18,18 +18,17 @@ import (
 	"github.com/lockstorm/lockstorm/internal/proc"
 )
 
-// Means are what the providers of a run start servers with. The zero value is enough to ask them what
-// is available.
+// Means are what the providers of a run start servers with. The zero value is enough to ask them what is available.
 type Means struct {
 	Starter *proc.Starter
 	Images  compose.Choices
 	Network string // of containers
 	Servers external.Servers
 	Access  external.Access
-	Say     func(string) // is told of what takes long
+	Say     func(string) // reports slow steps
 }
 
-// Providers are the ways to start servers, in the order in which auto tries them.
+// Providers returns the ways to start servers, in the order in which auto tries them.
 func (c *Catalogue) Providers(m Means) []cluster.Provider {
 	return []cluster.Provider{
 		cluster.Process{Starter: m.Starter},
@@ -39,7 +38,7 @@ func (c *Catalogue) Providers(m Means) []cluster.Provider {
 	}
 }
 
-// ProviderNames are the words of --provider.
+// ProviderNames returns the words of --provider.
 func ProviderNames() []string {
 	return []string{cluster.Auto, cluster.ProcessName, cluster.ContainerName, cluster.EmbeddedName, cluster.ExternalName}
 }

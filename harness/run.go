@@ -22,10 +22,10 @@ type Outcome struct {
 	Results     *checker.Results
 	Record      *history.Record
 	Interrupted bool  // ctx ended before the run did; what was recorded was judged
-	Trouble     error // what went wrong in the harness itself: the history has no end
+	Trouble     error // error of the harness itself: the history has no end
 }
 
-// ExitCode is the code that the run ends with.
+// ExitCode returns the exit code of the run.
 func (o *Outcome) ExitCode() int {
 	if o.Interrupted {
 		return ExitInterrupted
@@ -70,7 +70,7 @@ func (s *session) over(ctx context.Context, finished bool, out *Outcome, err err
 	return err
 }
 
-// errCut says that a run did not end by itself in time. It proves nothing of the lock beyond violations.
+// errCut is returned if a run did not end in time. It proves nothing of the lock beyond violations.
 var errCut = errors.New("lockstorm had to cut the run: the host was too busy to end it in time")
 
 // inTime is phases with an end: a run that is not over some seconds after its time and the limit of its recovery test is cut.

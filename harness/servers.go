@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/proc"
 )
 
-// Servers are those of a topology, without a run.
+// Servers are the running servers of a topology, without a run.
 type Servers struct {
 	Provider string
 	Nodes    []cluster.Ref
@@ -20,10 +20,10 @@ type Servers struct {
 	stop func() error
 }
 
-// Stop ends them.
+// Stop ends the servers.
 func (s *Servers) Stop() error { return s.stop() }
 
-// StartServers starts the servers of a topology on which a backend runs, in a directory of their own, which goes with them.
+// StartServers starts the servers of a topology on which a backend runs, in a temporary directory that Stop removes.
 // The error, if any, is an [Error].
 func StartServers(ctx context.Context, cat *Catalogue, b backends.Spec, topology, provider string) (*Servers, error) {
 	t, err := cat.TopologyOf(b, topology)

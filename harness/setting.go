@@ -57,10 +57,9 @@ func provides[T any](t cluster.Topology) bool {
 	return t.Any(func(n cluster.Recipe) bool { return n.Data && cluster.Can[T](n) })
 }
 
-// Where is the topology on which a pair of backend and fault is run when nobody says it: the
-// backend's default one where the fault can work there, else the first whose servers elect a leader
-// and on which it can. Real servers are taken for granted: it looks at nothing of this machine. The
-// error says why it can work nowhere.
+// Where returns the default topology for a backend and a fault: the backend's default one if the fault can work
+// there, else the first on which it can and whose servers elect a leader. It takes real servers for granted and does
+// not look at this machine. The error says why the fault can work nowhere.
 func Where(cat *Catalogue, backend, fault string) (topology string, err error) {
 	b, err := cat.Backends.Get(backend)
 	if err != nil {
@@ -78,8 +77,8 @@ func Where(cat *Catalogue, backend, fault string) (topology string, err error) {
 	return "", why
 }
 
-// By says for every provider but auto why none of its runs could have a fault; nil: one can. Of this
-// machine it looks at nothing.
+// By says for every provider but auto why none of its runs could have a fault; nil: one can. It does not look at this
+// machine.
 func By(cat *Catalogue, fault nemesis.Spec) map[string]error {
 	why := map[string]error{}
 	for _, provider := range ProviderNames()[1:] {
@@ -179,5 +178,5 @@ var noLoss = sync.OnceValue(func() string {
 	return ""
 })
 
-// ClockShim is the compiler that makes the shim by which clocks jump, or why there is none.
+// ClockShim returns the compiler of the shim by which clocks jump, or why there is none.
 func ClockShim() (string, error) { return clockshim.Compiler() }

@@ -17,15 +17,14 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// TrialFile is the trial in a run directory; it has the plan, too, which plan.json shows to
-// people.
+// TrialFile is the file of the trial in a run directory. It includes the plan, which plan.json shows to people.
 const TrialFile = "trial.json"
 
 // TrialSchema is the version of trial.json that this package writes.
 const TrialSchema = 1
 
-// Trial is a run that can be made, again and again: a configuration that was checked and
-// completed, the plan made of it, and the versions that it was made with.
+// Trial is a run that can be made again and again: a checked and completed configuration, its plan, and the versions
+// that it was made with.
 //
 //	Config -> Resolve -> Trial (trial.json) -> Run -> Outcome
 //	             replay: ReadTrial --^
@@ -33,15 +32,15 @@ type Trial struct {
 	Schema int           `json:"schema"`
 	Config Config        `json:"config"` // complete: nothing in it is left to be chosen
 	Plan   *nemesis.Plan `json:"plan"`
-	// Versions are those with which a trial that was read was made; each run finds out its own.
+	// Versions are those with which a trial that was read was made; each run finds its own.
 	Versions map[string]string `json:"versions"`
 
 	r      *resolved
 	limits limits // others than usual
 }
 
-// Resolve checks a configuration against a catalogue, completes it, and makes its plan.
-// Nothing is started, and no server is asked. The error, if any, is an [Error].
+// Resolve checks a configuration against a catalogue, completes it, and makes its plan. It starts nothing and asks no
+// server. The error, if any, is an [Error].
 func Resolve(cat *Catalogue, cfg Config) (*Trial, error) {
 	if err := renamed(cat, cfg); err != nil {
 		return nil, Usage(err)
@@ -82,9 +81,8 @@ func newTrial(r *resolved, plan *nemesis.Plan) (*Trial, error) {
 	return t, nil
 }
 
-// ReadTrial reads the trial of a run directory, so that it can be run again: with the plan
-// as it was saved. The catalogue must know all that it names, and its provider must be
-// available here. version is that of the lockstorm that will run it.
+// ReadTrial reads the trial of a run directory, to run it again with its saved plan. The catalogue must have all that
+// it names, and its provider must be available here. version is that of the lockstorm that will run it.
 func ReadTrial(cat *Catalogue, dir, version string) (*Trial, error) {
 	path := filepath.Join(dir, TrialFile)
 	b, err := os.ReadFile(path)
@@ -98,7 +96,7 @@ func ReadTrial(cat *Catalogue, dir, version string) (*Trial, error) {
 	return ParseTrial(cat, path, b, version)
 }
 
-// ParseTrial is ReadTrial of a text; path is where it comes from, for messages.
+// ParseTrial is ReadTrial for a text; path is its source, for messages.
 func ParseTrial(cat *Catalogue, path string, b []byte, version string) (*Trial, error) {
 	var saved Trial
 	if err := json.Unmarshal(b, &saved); err != nil {
@@ -132,15 +130,15 @@ func ParseTrial(cat *Catalogue, path string, b []byte, version string) (*Trial, 
 	return t, err
 }
 
-// TrialConfig is the configuration of a saved trial, whether it can be run here or not.
+// TrialConfig returns the configuration of a saved trial, whether it can be run here or not.
 func TrialConfig(b []byte) (Config, error) {
 	var saved Trial
 	err := json.Unmarshal(b, &saved)
 	return saved.Config, err
 }
 
-// Revise is the trial of a configuration with a plan that was changed after it had been made: as far as the plan can be carried
-// out under the configuration. Its command is that of a replay, since no flags would make that plan.
+// Revise returns the trial of a configuration with a changed plan, or an error if the configuration cannot carry it
+// out. Its command is a replay, since no flags would make that plan.
 func Revise(cat *Catalogue, cfg Config, plan *nemesis.Plan) (*Trial, error) {
 	r, err := complete(cat, cfg)
 	if err != nil {
@@ -168,7 +166,7 @@ func (t *Trial) WriteFile(path string) error {
 	return files.WriteJSON(path, t)
 }
 
-// Judged is [Trial.Run] where only what was judged matters.
+// Judged runs the trial and returns its results alone.
 func (t *Trial) Judged(ctx context.Context, out string) (*checker.Results, error) {
 	o, err := t.Run(ctx, out, nil)
 	if err != nil {
@@ -177,9 +175,9 @@ func (t *Trial) Judged(ctx context.Context, out string) (*checker.Results, error
 	return o.Results, nil
 }
 
-// Run makes the run in a directory, which must be empty or absent, judges it, and writes what
-// came of it there. When ctx ends, everything is stopped and what was recorded is judged. The
-// error, if any, is an [Error]. A trial may be run again, also at the same time.
+// Run makes the run in a directory, which must be empty or absent, judges it, and writes the results there. When ctx
+// ends, everything is stopped and what was recorded is judged. The error, if any, is an [Error]. A trial may be run
+// again, also concurrently.
 func (t *Trial) Run(ctx context.Context, out string, p *Progress) (*Outcome, error) {
 	if err := EmptyDir(out); err != nil {
 		return nil, err
@@ -200,7 +198,7 @@ func (t *Trial) Run(ctx context.Context, out string, p *Progress) (*Outcome, err
 	return Interruptible(ctx, dir, func() (*Outcome, error) { return o, judgeInto(o, t.r.cat, dir) })
 }
 
-// Run resolves a configuration and runs it in the directory that it names.
+// Run resolves a configuration and runs it in the directory cfg.Out.
 func Run(ctx context.Context, cat *Catalogue, cfg Config, p *Progress) (*Outcome, error) {
 	t, err := Resolve(cat, cfg)
 	if err != nil {
@@ -209,14 +207,14 @@ func Run(ctx context.Context, cat *Catalogue, cfg Config, p *Progress) (*Outcome
 	return t.Run(ctx, cfg.Out, p)
 }
 
-// Check resolves a configuration without running it: unknown names and impossible
-// combinations are [Error] values with the exit code for wrong usage.
+// Check resolves a configuration without running it. Unknown names and impossible combinations are [Error] values
+// with the exit code for wrong usage.
 func Check(cat *Catalogue, cfg Config) error {
 	_, err := Resolve(cat, cfg)
 	return err
 }
 
-// EmptyDir creates a directory for what a command makes. What is there already is never touched.
+// EmptyDir creates a directory for the output of a command. It never touches existing files.
 func EmptyDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {

@@ -10,13 +10,13 @@ import (
 	"github.com/lockstorm/lockstorm/internal/proof"
 )
 
-// Verified is a stored run whose proofs were held against its record, without the code that found them.
+// Verified is a stored run whose proofs were checked against its record, without the code that found them.
 type Verified struct {
 	Dir     string
 	Results *checker.Results
 	Run     history.Run
 	Proofs  []VerifiedProof // in the order of the findings
-	// Grants is how many grants were looked at again; only where mutual exclusion passed.
+	// Grants is how many grants were checked again; only where mutual exclusion passed.
 	Grants int
 	// Wrong is what does not fit about the run as a whole; nil: nothing.
 	Wrong error
@@ -24,15 +24,15 @@ type Verified struct {
 	record *proof.Record
 }
 
-// VerifiedProof is what became of one proof.
+// VerifiedProof is the result of checking one proof.
 type VerifiedProof struct {
 	Check   string
 	Finding *checker.Finding
 	Story   []string // what it shows, line by line
-	Err     error    // why it does not hold; proof.ErrRecord and proof.ErrJudge: it could not be told
+	Err     error    // why it does not hold; proof.ErrRecord and proof.ErrJudge: undecided
 }
 
-// VerifyDir checks the proofs of a stored run. It judges nothing and writes nothing. Where the run passed, what is checked is
+// VerifyDir checks the proofs of a stored run. It judges nothing and writes nothing. If the run passed, it checks
 // that no two clients took themselves for the holder of a lock at once.
 func VerifyDir(dir string) (*Verified, error) {
 	r, err := ReadResults(dir)
@@ -61,7 +61,7 @@ func VerifyDir(dir string) (*Verified, error) {
 	return v, nil
 }
 
-// ErrNoProof is the answer for findings of a lockstorm that gave none.
+// ErrNoProof is returned for findings of a lockstorm that gave none.
 var ErrNoProof = errors.New("the results contain no proof of this finding: judge the run again with `lockstorm check`")
 
 // readRecord reads a record for proofs.
@@ -104,7 +104,7 @@ func (v *Verified) whole(path string) error {
 	return nil
 }
 
-// Letter is the proof of a finding, to be mailed.
+// Letter returns the proof of a finding, to be mailed.
 func (v *Verified) Letter(n int) (*proof.Letter, error) {
 	p := v.Proofs[n]
 	if p.Finding.Proof == nil {
@@ -113,7 +113,7 @@ func (v *Verified) Letter(n int) (*proof.Letter, error) {
 	return v.record.Letter(p.Finding.Claim(p.Check), p.Finding.Proof, p.Finding.Message, v.Results.Record)
 }
 
-// VerifyLetter checks a proof in a file of its own; with the path of a history or a run directory it is held against that record.
+// VerifyLetter checks a proof in a file of its own, against a history or a run directory if record names one.
 func VerifyLetter(path, record string) (l *proof.Letter, story []string, err error) {
 	if l, err = proof.ReadLetter(path); err != nil {
 		return nil, nil, Usage(err)

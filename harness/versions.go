@@ -13,8 +13,8 @@ import (
 	"github.com/lockstorm/lockstorm/cluster"
 )
 
-// versions says what takes part in a run of the provider, which fetches what is missing for that where it is a
-// [cluster.Versioner]. With an error it says what is known without its servers.
+// versions returns the versions of what a run of the provider uses; a [cluster.Versioner] fetches what is missing for
+// that. With an error it returns what is known without the servers.
 func (r *resolved) versions(ctx context.Context, p cluster.Provider) (map[string]string, error) {
 	v := map[string]string{"lockstorm": r.Version, "go": runtime.Version()}
 	maps.Copy(v, r.backend.Versions)
@@ -53,8 +53,8 @@ func (r *resolved) versionsHere(ctx context.Context) map[string]string {
 	return v
 }
 
-// Differs says which versions a trial that was read was made with, where they are others than those of this host
-// now: its servers are asked. It says nothing once ctx has ended.
+// Differs lists the versions in which a trial that was read differs from this host now: it asks the servers. It
+// returns nothing once ctx has ended.
 func (t *Trial) Differs(ctx context.Context) (out []string) {
 	here := t.r.versionsHere(ctx)
 	if ctx.Err() != nil {

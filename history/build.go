@@ -1,7 +1,7 @@
 package history
 
-// Build pairs the events into calls and grants. It never fails: what does not fit
-// together is listed for the judge of the record.
+// Build pairs the events into calls and grants. It fails only if the history has no run: events that do not fit
+// together are listed for the judge of the record.
 func Build(h *History) (*Record, error) {
 	run, err := h.Run()
 	if err != nil {

@@ -13,20 +13,20 @@ type Clock struct{ base int64 }
 // NewClock starts a clock whose time 0 is now.
 func NewClock() Clock { return Clock{base: monotonic()} }
 
-// ClockFrom is the clock of another process of this host, by its base.
+// ClockFrom returns the clock of another process of this host, given its base.
 func ClockFrom(base int64) Clock { return Clock{base: base} }
 
-// Base is the CLOCK_MONOTONIC reading at time 0, to hand to other processes.
+// Base returns the CLOCK_MONOTONIC reading at time 0, to pass to other processes.
 func (c Clock) Base() int64 { return c.base }
 
-// Now is the time since the base in ns.
+// Now returns the time since the base in ns.
 func (c Clock) Now() int64 { return monotonic() - c.base }
 
-// WallOffset is CLOCK_REALTIME minus CLOCK_MONOTONIC in ns. It changes only when
-// somebody sets or slews the wall clock, by which stores expire their keys.
+// WallOffset returns CLOCK_REALTIME minus CLOCK_MONOTONIC in ns. It changes only when somebody sets or slews the wall
+// clock, by which stores expire their keys.
 //
-// The two clocks cannot be read at once: of several tries the closest counts, so that a
-// preemption in between is not taken for a step.
+// The two clocks cannot be read at once: of several tries the closest counts, so that a preemption in between is not
+// taken for a step.
 func WallOffset() int64 {
 	var offset int64
 	closest := int64(Forever)

@@ -1,9 +1,8 @@
 package history
 
-// Counted numbers the events again, in the history and in the log of their party, and makes
-// every end say what is there, as the recorder and the controller would have. It adds no end
-// and moves none: for histories that were edited or made, of whose events one was put in or
-// taken out.
+// Counted numbers the events again, in the history and in the log of their party, and corrects the counts in every
+// end, as the recorder and the controller would have. It adds no end and moves none: it is for histories made or
+// edited by hand.
 func Counted(h *History) *History {
 	next := map[string]int64{}
 	for i := range h.Events {

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// GaveBack is when the client itself asked for the first release: not the library. Forever where it
-// did not.
+// GaveBack returns when the client itself, and not the library, first asked for a release. Forever if it did not.
 func (g *Grant) GaveBack() int64 {
 	for _, rel := range g.Releases {
 		if !rel.Unasked() {
@@ -16,7 +15,7 @@ func (g *Grant) GaveBack() int64 {
 	return Forever
 }
 
-// ToldLost is the first loss notice; Forever where there is none.
+// ToldLost returns the time of the first loss notice; Forever if there is none.
 func (g *Grant) ToldLost() int64 {
 	if len(g.Losses) > 0 {
 		return g.Losses[0].Time
@@ -24,8 +23,8 @@ func (g *Grant) ToldLost() int64 {
 	return Forever
 }
 
-// Answered is when the store had first answered a release of the grant: from then on its
-// client knows that it does not hold it. Forever where it never did.
+// Answered returns when the store first answered a release of the grant: from then on its client knows that it does
+// not hold it. Forever if it never did.
 func (g *Grant) Answered() int64 {
 	end := int64(Forever)
 	for _, rel := range g.Releases {
@@ -36,7 +35,7 @@ func (g *Grant) Answered() int64 {
 	return end
 }
 
-// Lapses is the first moment at which the deadline in force has passed.
+// Lapses returns the first time at which the deadline in force has passed.
 func (g *Grant) Lapses() Opt {
 	if g.InSession() {
 		return g.Under.lapses(g.Client, g.From())
@@ -78,15 +77,14 @@ func byAnswer(renews []*Call) []*Call {
 	return out
 }
 
-// InSession reports whether the grant runs out with a session whose times are on record:
-// then acquiring has not renewed it.
+// InSession reports whether the grant runs out with a session whose times are on record, so that acquiring has not
+// renewed it.
 func (g *Grant) InSession() bool {
 	return g.Under != nil && g.Under.Session() && (g.Under.Created != nil || len(g.Under.Renews) > 0)
 }
 
-// DeadlineAt is the deadline in force at time t, as far as the client had been told by
-// then; unset where it is unknown, or not granted. Grants without a lease have none: see
-// Leased.
+// DeadlineAt returns the deadline in force at time t, as far as the client had been told by then; unset if it is
+// unknown or not granted. Grants without a lease have none: see Leased.
 func (g *Grant) DeadlineAt(t int64) Opt {
 	if !g.Granted() {
 		return Opt{}
@@ -97,10 +95,9 @@ func (g *Grant) DeadlineAt(t int64) Opt {
 	return g.inForce(func(_ Opt, renewed int64) bool { return renewed > t })
 }
 
-// RunsOut is the moment from which the store may let the grant expire: sent + ttl of the
-// acquire, or of its session's creation, or of the last renewal that is known to have been
-// applied, minus the tolerance. A lease whose times are not on record may expire at any
-// time after that.
+// RunsOut returns the time from which the store may let the grant expire: sent + ttl of the acquire, or of its
+// session's creation, or of the last renewal that is known to have been applied, minus the tolerance. A lease whose
+// times are not on record may expire at any time after that.
 func (g *Grant) RunsOut(tolerance int64) int64 {
 	base := g.Acquire.Start()
 	switch {
@@ -131,5 +128,5 @@ func renewed(base Opt, renews []*Call, tolerance int64) Opt {
 	return base
 }
 
-// Leased reports whether the grants of the run run out by themselves.
+// Leased reports whether the grants of the run expire.
 func (r *Record) Leased() bool { return r.Run.Ends == EndsLease || r.Run.Ends == EndsSession }

@@ -58,7 +58,7 @@ func (p *Process) UnmarshalJSON(raw []byte) (err error) {
 	return nil
 }
 
-// UnmarshalJSON keeps what it is given: only the event knows what it means.
+// UnmarshalJSON keeps the raw JSON: only the event knows what it means.
 func (v *Value) UnmarshalJSON(raw []byte) error {
 	if v.JSON = nil; !bytes.Equal(raw, []byte("null")) {
 		v.JSON = bytes.Clone(raw)

@@ -1,15 +1,13 @@
-// Package history is the record of a run and the only truth about it. Read a record with [ReadFile], and ask
-// [Build] who held what.
+// Package history is the record of a run and the only truth about it. Read a record with [ReadFile], and ask [Build]
+// who held what.
 //
-// Every party of a run (each client, the register, the nemesis, the controller)
-// appends [Event] values to a log of its own through a [Recorder], one write(2) an
-// event. [Merge] joins the logs by time into one history file, [Read] reads such a
-// file back and says where it is damaged, and [Build] pairs the events into [Call]
-// and [Grant] values, from which the judges compute what each client could believe:
+// Every party of a run (each client, the register, the nemesis, the controller) appends [Event] values to its own log
+// through a [Recorder], with one write(2) for each event. [Merge] joins the logs by time into one history file,
+// [Read] reads such a file back and says where it is damaged, and [Build] pairs the events into [Call] and [Grant]
+// values, from which the judges compute what each client could believe:
 //
 //	recorder -> logs/*.jsonl -> Merge -> history.jsonl -> Read -> Build -> checker
 //
-// All times are nanoseconds since the start of the run on CLOCK_MONOTONIC, one base
-// for all processes of the host. docs/history.md describes the format for readers
-// in other languages.
+// All times are nanoseconds since the start of the run on CLOCK_MONOTONIC, one base for all processes of the host.
+// docs/history.md describes the format for readers in other languages.
 package history

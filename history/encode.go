@@ -5,12 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// MarshalJSON is the event as one line of JSON, the inverse of [Event.UnmarshalJSON].
+// MarshalJSON returns the event as one line of JSON, the inverse of [Event.UnmarshalJSON].
 func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil, e.Index >= 0), nil }
 
-// AppendJSON appends the event as one line of JSON, without the newline. The layout is
-// written by hand because it stands on the path of every operation (encoding/json
-// costs three times as much); [Event.UnmarshalJSON] is its inverse.
+// AppendJSON appends the event as one line of JSON, without the newline. The layout is written by hand because every
+// operation needs it (encoding/json costs three times as much); [Event.UnmarshalJSON] is its inverse.
 func (e *Event) AppendJSON(b []byte, withIndex bool) []byte {
 	return append(e.appendFields(append(b, '{'), withIndex), '}')
 }

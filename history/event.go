@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Type says where in a call an event stands and, for a return, what is known.
+// Type says whether an event begins a call or returns from it and, for a return, what is known.
 type Type string
 
 // The four types, named as in Jepsen.
@@ -16,7 +16,7 @@ const (
 	Info   Type = "info"   // unknown: it may or may not have happened; also a notice
 )
 
-// The functions (field f) of an event.
+// Functions (field f) of an event.
 const (
 	FRun        = "run"         // first event of every log: a [Run]
 	FEnd        = "end"         // last event of a complete log: an [End]
@@ -33,22 +33,22 @@ const (
 	FLease      = "lease"       // notice: the client created a lease, or joined it: LeaseCreated (no value) or LeaseJoined
 	FPoint      = "point"       // a client stands at (invoke) or leaves (ok) a point
 	FStall      = "stall"       // a ticker came late: a [Stall]
-	FPressure   = "pressure"    // what runs on the host waited for it: a [Pressure]
+	FPressure   = "pressure"    // something on the host waited for a processor or a disk: a [Pressure]
 	FClock      = "clock"       // the wall clock moved against the monotonic one: a [ClockStep]
 	FFault      = "fault"       // a fault is injected (invoke), proven (ok) or not (fail): a [Fault]
 	FHeal       = "heal"        // a fault is undone: a [Fault] with the same id
 	FKill       = "kill"        // a client or a node is about to be killed
-	FBreach     = "breach"      // what stands between a client and its lock broke its protocol: nothing of the run counts
-	FRole       = "role"        // what a node says of itself changed: a JSON string
+	FBreach     = "breach"      // the path between a client and its lock broke its protocol: nothing of the run counts
+	FRole       = "role"        // the role that a node reports changed: a JSON string
 )
 
-// What an f:lease says, as a JSON string.
+// Values of f:lease, as JSON strings.
 const (
-	LeaseCreated = "created" // also what no value means
+	LeaseCreated = "created" // also the meaning of no value
 	LeaseJoined  = "joined"  // another client had created it
 )
 
-// The closed list of error codes (field error).
+// Error codes (field error); the list is closed.
 const (
 	ErrBusy       = "busy"        // somebody else holds the lock
 	ErrNotHeld    = "not-held"    // the store says that the caller does not hold it
@@ -57,12 +57,12 @@ const (
 	ErrClosed     = "closed"      // the connection broke before the answer
 	ErrStaleToken = "stale-token" // the store of the protected data refused an outdated fencing token
 	ErrDeadlock   = "deadlock"    // the store refused it, since clients waited for each other
-	ErrConflict   = "conflict"    // the store undid it: another one was first
+	ErrConflict   = "conflict"    // the store undid it: another client was first
 	ErrOther      = "other"       // see message
 )
 
-// Process is the logical process of an event: a number for whoever performs
-// operations, a name for parties that do not (nemesis, register, a client's notices).
+// Process is the logical process of an event: a number for parties that perform operations, a name for those that do
+// not (nemesis, register, a client's notices).
 type Process struct {
 	N    int64
 	Name string
@@ -71,7 +71,7 @@ type Process struct {
 // IsOp reports whether the process performs operations (has a number).
 func (p Process) IsOp() bool { return p.Name == "" }
 
-// String is the number or the name.
+// String returns the number or the name.
 func (p Process) String() string {
 	if p.IsOp() {
 		return strconv.FormatInt(p.N, 10)
@@ -85,10 +85,10 @@ type Opt struct {
 	Set bool
 }
 
-// Some is a present integer.
+// Some returns a present integer.
 func Some(v int64) Opt { return Opt{V: v, Set: true} }
 
-// Or is the value, or def where it is absent.
+// Or returns the value, or def if it is absent.
 func (o Opt) Or(def int64) int64 {
 	if o.Set {
 		return o.V
@@ -96,15 +96,15 @@ func (o Opt) Or(def int64) int64 {
 	return def
 }
 
-// Value is the payload of an event: for read and write the register's update
-// {base, new}, for everything else free JSON.
+// Value is the payload of an event: the register's update {base, new} for read and write, free JSON for everything
+// else.
 type Value struct {
 	Base, New Opt
 	JSON      json.RawMessage
 }
 
-// ValueOf encodes v as a free JSON value. It panics when v cannot be encoded, which is
-// a programmer's error: the types recorded are this package's own.
+// ValueOf encodes v as free JSON. It panics if v cannot be encoded, which is a programmer's error: the types recorded
+// are this package's own.
 func ValueOf(v any) Value {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -116,11 +116,11 @@ func ValueOf(v any) Value {
 	return Value{JSON: b}
 }
 
-// Into decodes a free JSON value.
+// Into decodes free JSON.
 func (v Value) Into(dst any) error { return json.Unmarshal(v.JSON, dst) }
 
-// Event is one line of the record. Times are ns since the start of the run; TTL is in
-// ns; fields that do not apply are left out of the JSON form.
+// Event is one line of the record. Times are ns since the start of the run; TTL is in ns; fields that do not apply
+// are left out of the JSON form.
 //
 // A field is declared here and nowhere else: event_fields.go (encoder and parser) and the table of docs/history.md
 // are made from the tags by `make docs`, in this order.
@@ -128,7 +128,7 @@ func (v Value) Into(dst any) error { return json.Unmarshal(v.JSON, dst) }
 //	json  its key in JSON and in fixtures
 //	keep  how the parser keeps a string: word (few values), own (each by itself), again (mostly as in the event before)
 //	text  in fixtures: word, time, number, list; none where it has a place of its own there
-//	is    its type, for people; doc: what it says
+//	is    its type, for people; doc: its meaning
 type Event struct {
 	Index    int64    `json:"index" is:"int" doc:"position of the event in the history, counted from 0 (events in the log file of a party do not have this field)"`
 	Time     int64    `json:"time" is:"int, ns" doc:"time since the start of the run, measured with CLOCK_MONOTONIC; all processes of the run count from the same start"`

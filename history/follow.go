@@ -7,14 +7,14 @@ import (
 	"os"
 )
 
-// Follower reads a party's log while it grows. It informs whoever wants to know what is
-// going on; nothing is judged by it. Not for concurrent use.
+// Follower reads a party's log while it grows, for progress displays; nothing is judged by it. It is not safe for
+// concurrent use.
 type Follower struct {
 	file *os.File
 	rest []byte // an incomplete last line
 }
 
-// Follow opens a log that exists, from its beginning. Close it.
+// Follow opens an existing log at its beginning. The caller must close the Follower.
 func Follow(path string) (*Follower, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -23,9 +23,8 @@ func Follow(path string) (*Follower, error) {
 	return &Follower{file: f}, nil
 }
 
-// Poll hands over what was written since the last poll: each event of a complete line that
-// want, given the line's text, takes; nil takes all. Lines that are no events are passed
-// over: the judges will name them.
+// Poll passes on what was written since the last poll: each event of a complete line for which want returns true; a
+// nil want takes all. It skips lines that are no events: the judges name them.
 func (f *Follower) Poll(want func(line []byte) bool, each func(*Event)) error {
 	data, err := io.ReadAll(f.file)
 	if err != nil || len(data) == 0 {
@@ -43,5 +42,5 @@ func (f *Follower) Poll(want func(line []byte) bool, each func(*Event)) error {
 	return nil
 }
 
-// Close ends the following; the log itself is as it was.
+// Close closes the Follower; the log stays as it was.
 func (f *Follower) Close() error { return f.file.Close() }

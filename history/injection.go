@@ -19,7 +19,7 @@ type Injection struct {
 	unhealed bool // a heal was begun, and whether it worked is not known
 }
 
-// Injected is the fault of an id; nil: there is none.
+// Injected returns the fault of an id; nil: there is none.
 func (r *Record) Injected(id int) *Injection {
 	for _, f := range r.Faults {
 		if id > 0 && f.ID == id {
@@ -29,21 +29,19 @@ func (r *Record) Injected(id int) *Injection {
 	return nil
 }
 
-// Unhealed reports whether nobody knows that the fault was healed although it was tried: it
-// lasts to the end of the record.
+// Unhealed reports whether healing the fault was tried with unknown outcome: it lasts to the end of the record.
 func (f *Injection) Unhealed() bool { return f.unhealed }
 
 // Effective reports whether the fault proved that it took effect.
 func (f *Injection) Effective() bool { return f.Effect != nil && f.Effect.Type == OK }
 
-// Hurts reports whether the fault can harm a client: the named ones where it names some,
-// else everybody.
+// Hurts reports whether the fault can harm a client: one that it names, or any if it names none.
 func (f *Injection) Hurts(client string) bool {
 	return (len(f.Clients) == 0 && f.Family != FamilyClient) || slices.Contains(f.Clients, client)
 }
 
-// OfServersOf reports whether the fault names a server that a grant was given by. Where the fault names none, or nobody says who
-// gave the grant, it may be any.
+// OfServersOf reports whether the fault names a server that gave the grant. If the fault names none, or the servers
+// that gave the grant are not known, it may be any.
 func (f *Injection) OfServersOf(g *Grant) bool {
 	if len(f.Nodes) == 0 || !g.Granted() || len(g.Acquire.Return.Nodes) == 0 {
 		return true
@@ -51,9 +49,9 @@ func (f *Injection) OfServersOf(g *Grant) bool {
 	return slices.ContainsFunc(f.Nodes, func(n string) bool { return slices.Contains(g.Acquire.Return.Nodes, n) })
 }
 
-// Disconnects reports whether the fault can end the connection that holds a grant: it is at work on a link between the client and
-// the store, on a server that gave the grant, or ends the connection itself. What holds back the client's requests to its data,
-// moves a clock or changes what a server keeps does not.
+// Disconnects reports whether the fault can end the connection that holds a grant: it hits a link between the client
+// and the store, a server that gave the grant, or the connection itself. Faults that hold back the client's requests
+// to its data, move a clock or change what a server keeps do not.
 func (f *Injection) Disconnects(g *Grant) bool {
 	switch f.Family {
 	case FamilyClient, FamilyClock:
@@ -64,14 +62,13 @@ func (f *Injection) Disconnects(g *Grant) bool {
 	return !f.Delays && f.Hurts(g.Client) && f.OfServersOf(g)
 }
 
-// Late reports whether the fault makes a client late: it holds the client itself up, or
-// what it asks of the resource.
+// Late reports whether the fault makes a client late: it holds up the client itself, or its requests to the resource.
 func (f *Injection) Late(client string) bool {
 	return (f.Family == FamilyClient || f.Delays) && f.Hurts(client)
 }
 
-// Aftermath is the span of a fault of servers with the time that they may need after it
-// to agree again; that of other faults is their span.
+// Aftermath returns the span of a fault of servers plus the time that they may need after it to agree again; for
+// other faults it returns their span.
 func (f *Injection) Aftermath(recovery int64) Interval {
 	span := f.Span()
 	if len(f.Clients) == 0 && f.Family != FamilyClient && span.To < Forever {
@@ -80,8 +77,8 @@ func (f *Injection) Aftermath(recovery int64) Interval {
 	return span
 }
 
-// Began is when the fault struck: just before the signal was sent, the link cut, the key deleted.
-// Most do so when they are asked for. A record that does not say so has no more than that, either.
+// Began returns when the fault struck: just before the signal was sent, the link cut, the key deleted. Most faults
+// strike as soon as they are asked for; a record that does not say is read so.
 func (f *Injection) Began() int64 {
 	if began := f.Fault.Began; f.Effect != nil && f.Invoke.Time < began && began <= f.Effect.Time {
 		return began
@@ -97,8 +94,8 @@ func (f *Injection) Instant() bool {
 // gradual is from when on a fault hurts clearly before its whole effect is proven.
 const gradual = int64(100 * time.Millisecond)
 
-// Gradual reports whether the fault took its time: a fail-over kills first and is proven
-// when another master is there.
+// Gradual reports whether the fault took its time: a fail-over kills first and is proven when another master is
+// there.
 func (f *Injection) Gradual() bool {
 	return f.Effect != nil && f.Effect.Time-f.Began() > gradual
 }
@@ -108,8 +105,8 @@ func (f *Injection) CutShort() bool {
 	return f.For > 0 && f.Ends == "" && f.Effect != nil && f.HealEnd != nil && f.HealEnd.Time-f.Effect.Time < f.For*9/10
 }
 
-// Until is when the fault was healed; a fault with nothing to heal ends with its proof, and
-// one of which nobody knows whether it was healed never.
+// Until returns when the fault was healed. A fault with nothing to heal ends with its proof, and one whose healing
+// has an unknown outcome never ends.
 func (f *Injection) Until() int64 {
 	switch {
 	case f.HealEnd != nil:
@@ -123,7 +120,7 @@ func (f *Injection) Until() int64 {
 	}
 }
 
-// Span is the time in which the fault was at work, its last moment included.
+// Span returns the time in which the fault was at work, its last moment included.
 func (f *Injection) Span() Interval {
 	to := f.Until()
 	if to < Forever {

@@ -1,17 +1,17 @@
 package history
 
-// Interval is half-open: [From, To). It is empty when To is not after From.
+// Interval is half-open: [From, To). It is empty if To is not after From.
 type Interval struct{ From, To int64 }
 
 // Empty reports whether no moment lies in the interval.
 func (i Interval) Empty() bool { return i.To <= i.From }
 
-// Overlap is the part that two intervals share; empty where they do not meet.
+// Overlap returns the part that two intervals share; empty if they do not meet.
 func (i Interval) Overlap(o Interval) Interval {
 	return Interval{From: max(i.From, o.From), To: min(i.To, o.To)}
 }
 
-// Covered is how much of it the others cover, which are in order of their beginnings; what several cover counts once.
+// Covered returns how much of the interval the others cover together. They must be in order of their beginnings.
 func (i Interval) Covered(others []Interval) (sum int64) {
 	end := i.From
 	for _, o := range others {

@@ -6,15 +6,15 @@ import (
 	"sort"
 )
 
-// Lease is what renews and expires: of one grant or, as a session, of several. A name that
-// another client uses later is another lease, unless that client joined this one.
+// Lease is a lease of one grant or, as a session, of several. A name that another client uses later is another lease,
+// unless that client joined this one.
 type Lease struct {
 	ID      string
 	Created *Event   // its f:lease; nil: not on record
-	Grants  []*Grant // under it, in the order in which they came to it
+	Grants  []*Grant // under it, in the order in which they joined
 	Renews  []*Call  // in order of their invocation
 	Losses  []*Event // notices that it was lost, in order
-	Notices []*Event // its f:lease events: of its creation, and of those who joined it; of a session only
+	Notices []*Event // for a session, its f:lease events: its creation, and the clients that joined
 
 	session *session  // nil: it is the lease of its grants, which renew it
 	one     [1]*Grant // what Grants is at first: most leases are of one grant
@@ -35,9 +35,8 @@ type deadline struct {
 	at   Opt
 }
 
-// RunsOut is the moment from which the store may let the lease run out: sent + ttl of its
-// creation or of the last renewal that is known to have been applied, minus the tolerance.
-// Unset: nothing is on record.
+// RunsOut returns the time from which the store may let the lease run out: sent + ttl of its creation or of the last
+// renewal that is known to have been applied, minus the tolerance. Unset: nothing is on record.
 func (l *Lease) RunsOut(tolerance int64) Opt {
 	if l.session != nil && l.session.slack == tolerance {
 		return l.session.runsOut
@@ -53,11 +52,11 @@ func (l *Lease) base(tolerance int64) Opt {
 	return renewed(base, l.Renews, tolerance)
 }
 
-// Session reports whether the lease is of several grants, and acquiring does not renew it.
+// Session reports whether several grants share the lease, and acquiring does not renew it.
 func (l *Lease) Session() bool { return l.session != nil }
 
-// LastGranted is when the last request under a session was sent that was granted: it was
-// alive then. -1: none, or no session.
+// LastGranted returns when the last granted request under a session was sent: the session was alive then. -1: none,
+// or no session.
 func (l *Lease) LastGranted() int64 {
 	if l.session == nil {
 		return -1
@@ -65,7 +64,7 @@ func (l *Lease) LastGranted() int64 {
 	return l.session.latest
 }
 
-// Refused are the renewals of a session of which the store said that it is gone.
+// Refused returns the renewals of a session that the store refused because the session is gone.
 func (l *Lease) Refused() []*Call {
 	if l.session == nil {
 		return nil

@@ -14,16 +14,14 @@ import (
 	"github.com/lockstorm/lockstorm/internal/files"
 )
 
-// LogDir and File are the names of the logs' folder and of the merged history inside a
-// run directory.
+// Names of the logs' folder and of the merged history inside a run directory.
 const (
 	LogDir = "logs"
 	File   = "history.jsonl"
 )
 
-// MergeDir reads every log of a run directory and merges them by time. The order
-// within a log is never changed, not even where its times run backwards: that is for
-// the judge to see.
+// MergeDir reads every log of a run directory and merges them by time. It never changes the order within a log, not
+// even where times run backwards: the judge must see that.
 func MergeDir(dir string) (*History, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, LogDir, "*.jsonl"))
 	if err != nil {
@@ -46,8 +44,7 @@ func MergeDir(dir string) (*History, error) {
 	return Merge(logs)
 }
 
-// Merge joins logs by time into one history: k-way over their heads, invokes first on
-// equal times. It numbers the events.
+// Merge joins logs by time into one history and numbers the events. Of equal times, invokes come first.
 func Merge(logs []*History) (*History, error) {
 	out := &History{sums: map[string]uint32{}, files: map[string]string{}}
 	var heads mergeHeap

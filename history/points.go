@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Point is a place at which a client can be met, and what has happened, and what has not, when a client is there: one that every
-// section has, or one that a backend or a workload adds. A fault is tied to a point by its name; a client that reaches an armed
-// point stands there until it is let go.
+// Point is a place at which a client can be met, with what has happened and what has not when a client is there.
+// Every section has some; a backend or a workload can add its own. A fault is tied to a point by its name; a client
+// that reaches an armed point waits there until it is let go.
 //
 //	before-acquire -> [waiting] -> acquired -> before-read -> before-write -> before-release -> releasing
 type Point struct {
@@ -15,7 +15,7 @@ type Point struct {
 	Doc  string
 }
 
-// The points that every section has, in the order in which they are reached.
+// Points that every section has, in the order in which they are reached.
 const (
 	AtBeforeAcquire = "before-acquire"
 	AtWaiting       = "waiting"
@@ -26,8 +26,8 @@ const (
 	AtReleasing     = "releasing"
 )
 
-// The points at which a message of a client is, on its way between the client and a server of the lock: the message stands there,
-// not the client. Every library has them, in any language.
+// Points of messages on their way between a client and a server of the lock: the message waits there, not the client.
+// Every library has them, in any language.
 const (
 	AtRequest = "request"
 	AtReply   = "reply"
@@ -71,7 +71,7 @@ func PointNames(all []Point) []string {
 	return names
 }
 
-// CheckPoints says what is wrong with points of a lock's or a workload's own.
+// CheckPoints returns what is wrong with the points that a lock or a workload adds.
 func CheckPoints(points []Point) error {
 	for i, p := range points {
 		taken := slices.Contains(PointNames(points[:i]), p.Name) || slices.Contains(PointNames(SectionPoints()), p.Name) ||

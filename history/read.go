@@ -9,12 +9,11 @@ import (
 	"slices"
 )
 
-// History is a record as it was read: its events in file order, and what is wrong
-// with it. A damaged history is still returned, so that a judge can say `unknown` and
-// name the line; it must never be judged as if it were whole.
+// History is a record as it was read: its events in file order, and its damage. A damaged history is still returned,
+// so that a judge can say `unknown` and name the line; never judge it as if it were whole.
 type History struct {
 	Events  []Event
-	Damage  []Damage // lines that are no events, in file order; then parties whose lines are not what they wrote
+	Damage  []Damage // lines that are no events, in file order; then parties whose lines differ from what they wrote
 	Torn    string   // a torn last line: tolerated, and reported
 	Sources []string // files it was read from
 
@@ -22,8 +21,8 @@ type History struct {
 	files map[string]string // by party: the one that has its lines
 }
 
-// Whole reports whether the record is complete: every line could be read and is as its party wrote it, and
-// the controller has ended it.
+// Whole reports whether the record is complete: every line could be read and is as its party wrote it, and the
+// controller has ended it.
 func (h *History) Whole() bool {
 	n := len(h.Events)
 	return len(h.Damage) == 0 && h.Torn == "" && slices.ContainsFunc(h.Events[max(n-wholeTail, 0):],
@@ -33,7 +32,7 @@ func (h *History) Whole() bool {
 // wholeTail is among how many last events the controller's end is: others may end at the same time.
 const wholeTail = 10000
 
-// Parties are how many events each party has.
+// Parties returns the number of events of each party.
 func (h *History) Parties() map[string]int {
 	out := map[string]int{}
 	for i := range h.Events {
@@ -42,15 +41,14 @@ func (h *History) Parties() map[string]int {
 	return out
 }
 
-// Damage is a line that could not be read, or, without a line, what is wrong with a party's
-// lines.
+// Damage is a line that could not be read or, without a line, an error in a party's lines.
 type Damage struct {
 	File string
 	Line int
 	What string
 }
 
-// String names the place and the trouble.
+// String names the place and the error.
 func (d Damage) String() string {
 	if d.Line == 0 {
 		return fmt.Sprintf("%s: %s", d.File, d.What)
@@ -67,7 +65,7 @@ const (
 	maxEvents = 20_000_000 // of one history
 )
 
-// ErrTooLarge is returned for what is beyond the bounds.
+// ErrTooLarge is returned for a history that exceeds the bounds.
 var ErrTooLarge = errors.New("too large to be read")
 
 // ReadFile reads a history or a party's log.
@@ -87,9 +85,8 @@ func ReadFile(path string) (*History, error) {
 	return Read(f, path)
 }
 
-// Read reads a history in JSON lines from its beginning to its end. It fails only where
-// nothing can be judged at all: when reading fails, when it is beyond the bounds, or when there
-// is not one event.
+// Read reads a history in JSON lines from its beginning to its end. It fails only if nothing can be judged at all:
+// reading fails, the history exceeds the bounds, or it has no event.
 func Read(r io.Reader, name string) (*History, error) {
 	br := bufio.NewReaderSize(r, 1<<20)
 	d := newDecoder(name, 1)
@@ -178,7 +175,7 @@ func (h *History) firstDamage() string {
 	return ""
 }
 
-// Run is the value of the first f:run of the history.
+// Run returns the value of the first f:run of the history.
 func (h *History) Run() (Run, error) {
 	for i := range h.Events {
 		if h.Events[i].F != FRun {

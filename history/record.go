@@ -14,8 +14,7 @@ type Call struct {
 	Return *Event // nil: the client never recorded one
 }
 
-// Outcome is what is known: OK, Fail, or Info for everything unknown, a missing return
-// included.
+// Outcome returns what is known: OK, Fail, or Info for everything unknown, a missing return included.
 func (c *Call) Outcome() Type {
 	if c.Return == nil {
 		return Info
@@ -23,7 +22,7 @@ func (c *Call) Outcome() Type {
 	return c.Return.Type
 }
 
-// Unasked reports whether a release was made by the library, and not asked for by its client.
+// Unasked reports whether the library made a release that its client did not ask for.
 func (c *Call) Unasked() bool {
 	var by Unasked
 	return len(c.Invoke.Value.JSON) > 0 && c.Invoke.Value.Into(&by) == nil && by.Unasked
@@ -32,11 +31,11 @@ func (c *Call) Unasked() bool {
 // NotHeld reports whether the store said that the caller does not hold the lock.
 func (c *Call) NotHeld() bool { return c.Outcome() == Fail && c.Return.Error == ErrNotHeld }
 
-// Start is when the call was invoked.
+// Start returns when the call was invoked.
 func (c *Call) Start() int64 { return c.Invoke.Time }
 
-// Unanswered is when the client of a call of unknown outcome gave up on its answer; where it never did, the
-// call's invocation.
+// Unanswered returns when the client of a call of unknown outcome gave up on its answer; if it never did, the call's
+// invocation.
 func (c *Call) Unanswered() int64 {
 	if c.Return != nil {
 		return c.Return.Time
@@ -44,8 +43,8 @@ func (c *Call) Unanswered() int64 {
 	return c.Start()
 }
 
-// End is when its outcome was known; an unknown outcome may still take effect at any
-// later time, so it ends never.
+// End returns when its outcome was known. An unknown outcome may still take effect at any later time, so it is
+// Forever.
 func (c *Call) End() int64 {
 	if c.Outcome() == Info {
 		return Forever
@@ -53,29 +52,29 @@ func (c *Call) End() int64 {
 	return c.Return.Time
 }
 
-// Grant is one acquire attempt and all that followed under its id. Only an attempt
-// whose acquire is OK was granted for certain.
+// Grant is one acquire attempt and all that followed under its id. Only an attempt whose acquire is OK was certainly
+// granted.
 type Grant struct {
 	ID       string
 	Client   string
 	Lock     string
-	Owner    string // what the store sees as the owner: as returned, else as invoked
+	Owner    string // the owner that the store sees: as returned, else as invoked
 	Lease    string
 	Mode     string
 	Acquire  *Call
-	Under    *Lease  // nil: no lease of it is on record
-	Renews   []*Call // of its lease, in order: each says that it was held; none under a session
+	Under    *Lease  // nil: its lease is not on record
+	Renews   []*Call // of its lease, in order; each shows that it was held; none under a session
 	Releases []*Call
 	Uses     []*Call  // reads, writes and work, in order
 	Losses   []*Event // notices that its lease was lost while it waited or held
-	Assured  Opt      // when the library last answered that the lock is held, asked after the deadline
+	Assured  Opt      // when the library last answered, asked after the deadline, that the lock is held
 }
 
 // Granted reports whether the client was told that it has the lock.
 func (g *Grant) Granted() bool { return g.Acquire != nil && g.Acquire.Outcome() == OK }
 
-// Sent is the moment just before the granted request left the client, or the acquire's
-// invocation where that is not on record.
+// Sent returns the time just before the granted request left the client, or the acquire's invocation if that is not
+// on record.
 func (g *Grant) Sent() int64 {
 	if g.Granted() && g.Acquire.Return.Sent.Set {
 		return g.Acquire.Return.Sent.V
@@ -83,10 +82,10 @@ func (g *Grant) Sent() int64 {
 	return g.Acquire.Start()
 }
 
-// From is when the client learned of the grant. Only for granted ones.
+// From returns when the client learned of the grant. Call it only for granted ones.
 func (g *Grant) From() int64 { return g.Acquire.Return.Time }
 
-// Token is the fencing token of the grant.
+// Token returns the fencing token of the grant.
 func (g *Grant) Token() Opt {
 	if !g.Granted() {
 		return Opt{}
@@ -94,7 +93,7 @@ func (g *Grant) Token() Opt {
 	return g.Acquire.Return.Token
 }
 
-// Record is a history with its events put together.
+// Record is a history whose events are paired into calls and grants.
 type Record struct {
 	Run        Run
 	Model      Model // of the lock: as the run says or, in old records, as the modes show
@@ -109,7 +108,7 @@ type Record struct {
 	Registered []*Event            // what registers recorded, in order
 	Ends       []*Event            // of logs
 	Breaches   []*Event            // of the protocol between a client and its lock
-	Roles      []*Event            // changes of what nodes say of themselves
+	Roles      []*Event            // changes of the roles that nodes report
 	Last       map[string]int64    // client -> its last own event
 	Finished   map[string]bool     // parties whose log has its f:end
 	Faults     []*Injection        // in order of injection
@@ -120,7 +119,7 @@ type Record struct {
 	End        *End                // nil: the history is cut off
 	Leases     []*Lease            // in order of their first event
 	Unpaired   []*Event            // returns without an invocation
-	Mixed      []*Event            // events whose lock or client is not that of their grant, or that acquire it again
+	Mixed      []*Event            // events whose lock or client differs from that of their grant, or that acquire it again
 	Repeated   []*Event            // faults under an id that another one has
 	Twice      []*Event            // invocations inside an open call of the same process
 
@@ -131,7 +130,7 @@ type Record struct {
 	derived     any
 }
 
-// Derived is what f made of the record when it was first asked for: package facts keeps what it finds there.
+// Derived returns what f made of the record on the first call. Package facts keeps its results there.
 func (r *Record) Derived(f func() any) any {
 	r.derivedOnce.Do(func() { r.derived = f() })
 	return r.derived
@@ -147,15 +146,15 @@ func (g *Grant) released() int64 {
 	return Forever
 }
 
-// CutOff reports whether the log of a client stops without an end although nobody killed it:
-// what it did after its last event is not known, so nothing may rest on the absence of it.
+// CutOff reports whether the log of a client stops without an end although the client was not killed: what it did
+// after its last event is unknown, so nothing may rest on missing events.
 func (r *Record) CutOff(client string) bool {
 	_, killed := r.Kills[client]
 	return !killed && !r.Finished[client]
 }
 
-// Follower is the next attempt of the same client for the same lock in the same mode that
-// was not refused; nil where there is none.
+// Follower returns the next attempt of the same client for the same lock in the same mode that was not refused; nil
+// if there is none.
 func (r *Record) Follower(g *Grant) *Grant {
 	r.nextOnce.Do(func() {
 		type key struct{ client, lock, mode string }

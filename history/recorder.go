@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Recorder appends the events of one party to its log: one write(2) an event, so that
-// a SIGKILL loses nothing that was recorded. It is safe for concurrent use; times and
-// sequence numbers are given under its lock and therefore grow together.
+// Recorder appends the events of one party to its log, with one write(2) for each event, so that a SIGKILL loses
+// nothing that was recorded. It is safe for concurrent use; times and sequence numbers are assigned under its lock
+// and therefore grow together.
 type Recorder struct {
 	clock Clock
 	party string
@@ -23,7 +23,7 @@ type Recorder struct {
 	err  error
 }
 
-// ErrRecorderClosed is what a recorder answers after Close.
+// ErrRecorderClosed is returned by a recorder after Close.
 var ErrRecorderClosed = errors.New("the log of events is closed: no more events can be recorded")
 
 // Open creates the log of a party at path and writes its first event, f:run. The file
@@ -40,19 +40,17 @@ func Open(path, party string, clock Clock, run Run) (*Recorder, error) {
 	return r, nil
 }
 
-// Discard is a recorder that keeps the clock and writes nothing: the other side of the
-// benchmark that says what recording costs.
+// Discard returns a recorder that keeps the clock and writes nothing, to measure what recording costs.
 func Discard(party string, clock Clock) *Recorder { return &Recorder{clock: clock, party: party} }
 
-// Clock is the clock by which events are timed.
+// Clock returns the clock by which events are timed.
 func (r *Recorder) Clock() Clock { return r.clock }
 
-// Party is whose log this is.
+// Party returns the party whose log this is.
 func (r *Recorder) Party() string { return r.party }
 
-// Record stamps the event with time, party and sequence number, appends it to the log
-// and returns the time. After a failed write every later call returns the same error:
-// a party that cannot record must stop acting.
+// Record stamps the event with time, party and sequence number, appends it to the log and returns the time. After a
+// failed write every later call returns the same error: a party that cannot record must stop acting.
 func (r *Recorder) Record(e Event) (int64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,8 +90,8 @@ func (r *Recorder) Notice(e Event) error {
 	return err
 }
 
-// Finish writes f:end, whose count includes itself, and closes the log: nothing can come between. others is what the
-// controller alone knows of the other logs; the rest of it is filled in.
+// Finish writes f:end, whose count includes itself, and closes the log in one step. others has what only the
+// controller knows of the other logs; Finish sets the rest.
 func (r *Recorder) Finish(others End) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,8 +1,8 @@
 package history
 
-// RenewedBy is the acknowledged renewal on which the deadline in force at time t rests, as far as the
-// client of the grant had been told by then. Nil: the grant itself, or its session's creation, says as
-// much; or no deadline is known.
+// RenewedBy returns the acknowledged renewal behind the deadline in force at time t, as far as the client of the
+// grant had been told by then. It returns nil if the deadline is that of the grant itself or of its session's
+// creation, or if none is known.
 func (g *Grant) RenewedBy(t int64) *Call {
 	d := g.DeadlineAt(t)
 	if !d.Set {

@@ -109,8 +109,7 @@ func (h *History) changed(party string) {
 	}
 }
 
-// FileSum is the chain over the lines of a log, for the controller's end, and how many there
-// are.
+// FileSum returns the chained checksum over the lines of a log, for the controller's end, and their number.
 func FileSum(log []byte) (sum uint32, lines int64) {
 	for line := range bytes.Lines(log) {
 		body, complete := bytes.CutSuffix(line, []byte("\n"))

@@ -19,11 +19,11 @@ import (
 //	2ms    1 c1 ok     acquire lock=L grant=g1 sent=1ms ttl=1s deadline=1001ms
 //	5ms    - nemesis invoke fault {"id":1,"fault":"client-pause","clients":["c1"]}
 //
-// A line "run party=c1 ..." begins the log of another party than the controller. Else a line is: time, process (a number, or -
-// for the party itself), party, type, f, then fields, then at most one JSON value in braces or quotes. base= and new= give the
-// value of a read or a write. The party of a numbered process is also its client. Sequence numbers, indexes and, after a line
-// "end", all f:end events are filled in; events are kept in the order of the lines. Blank lines and lines that begin with # are
-// passed over.
+// A line "run party=c1 ..." begins the log of a party other than the controller. Any other line is: time, process (a
+// number, or - for the party itself), party, type, f, then fields, then at most one JSON value in braces or quotes.
+// base= and new= give the value of a read or a write. The party of a numbered process is also its client. Sequence
+// numbers, indexes and, after a line "end", all f:end events are filled in; events keep the order of the lines. Blank
+// lines and lines that begin with # are skipped.
 func ParseText(r io.Reader) (*History, error) {
 	p := textParser{hist: &History{Sources: []string{"text"}}, seq: map[string]int64{}}
 	sc := bufio.NewScanner(r)

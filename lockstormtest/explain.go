@@ -38,8 +38,8 @@ func (j *judge) explain(trial *harness.Trial, out *harness.Outcome, differ []sui
 	return p.String()
 }
 
-// inherentOnly is what to do about a violation where the run had to pass, and where any lock of the kind would have shown it;
-// empty: it is another one, or another result was expected.
+// inherentOnly returns what to do about a violation where the run had to pass, if any lock of the kind would have
+// shown it, else "".
 func inherentOnly(r *checker.Results, differ []suite.Difference) string {
 	pass := fmt.Sprint(harness.ExitPass)
 	hadToPass := slices.ContainsFunc(differ, func(d suite.Difference) bool { return d.What == suite.DiffExit && d.Want == pass })

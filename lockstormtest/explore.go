@@ -14,10 +14,10 @@ import (
 	"github.com/lockstorm/lockstorm/internal/explore/search"
 )
 
-// Explore searches for faults, moments and workloads that make a lock break its promises, for a time, and fails the test with
+// Explore searches for faults, moments and workloads that make a lock break its promises, for length, and fails the test with
 // each distinct violation that it finds and the run that shows it. The line says which lock, and how it is judged, as in
-// "--backend my-lock --fail-on defect"; faults, workload, clients and time are chosen by the search. Faults that the line names
-// are the only ones that are injected. Runs without a verdict, because the host disturbed them, are no failure, unless all are.
+// "--backend my-lock --fail-on defect"; the search chooses faults, workload, clients and time. If the line names faults, it
+// injects no others. Runs without a verdict, because the host disturbed them, are no failure, unless all are.
 func Explore(t testing.TB, cat *harness.Catalogue, line string, length time.Duration, opts ...Option) {
 	t.Helper()
 	cfg, err := harness.ParseLine(line)

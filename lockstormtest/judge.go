@@ -14,7 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/suite"
 )
 
-// judge makes the runs of one call and compares them with what is expected.
+// judge makes the runs of one call and compares them with the expectation.
 type judge struct {
 	options
 	t    testing.TB
@@ -69,7 +69,7 @@ func (j *judge) refused(err error) {
 	j.t.Fatalf("lockstormtest: %v\n  %s", err, j.cfg.Line())
 }
 
-// judged makes a run until the host has let it be, and wants what is expected of it.
+// judged repeats a run until the host did not disturb it, and compares it with the expectation.
 func (j *judge) judged(trial *harness.Trial) *harness.Outcome {
 	j.t.Helper()
 	ctx, cancel := inTime(j.t)

@@ -1,5 +1,5 @@
-// Package lockstormtest judges a lock, a fault or a workload in `go test`. A test names a run in
-// the words of the command line and says what must come out of it:
+// Package lockstormtest judges a lock, a fault or a workload in `go test`. A test gives a run as flags of the command
+// line, and its expected outcome:
 //
 //	func TestMain(m *testing.M) { lockstormtest.Main(m, mylock.Catalogue()) }
 //
@@ -8,15 +8,15 @@
 //		lockstormtest.Safe(t, mylock.Catalogue(), "--backend my-lock --nemesis client-kill --time 4s")
 //	}
 //
-// A run that ends otherwise fails the test with the story of the worst incident: who was granted
-// what, which fault struck, the check, the rule, the class and the cause, where the run is kept,
-// and the command that makes it again. A run that the host disturbed proves nothing about a lock:
-// it is made again, and when that does not help the test fails as inconclusive.
+// A run that ends otherwise fails the test with the story of the worst incident: who was granted what, which fault
+// struck, the check, the rule, the class and the cause, where the run is kept, and the command that repeats it. A run
+// that the host disturbed proves nothing about a lock: it is repeated, and if that does not help, the test fails as
+// inconclusive.
 //
 //	line of flags -> harness.Resolve -> Trial -> Run -> suite.Expectation.Compare -> t.Fatal
 //
-// What passes leaves nothing behind, unless `go test -artifacts` asks for every run. Runs of
-// several tests may be made at once; each has processes and a folder of its own.
+// A run that passes leaves nothing behind, unless `go test -artifacts` asks for every run. Tests may make runs in
+// parallel; each run has processes and a folder of its own.
 package lockstormtest
 
 import (
@@ -29,22 +29,21 @@ import (
 	"github.com/lockstorm/lockstorm/suite"
 )
 
-// Main is the whole TestMain of a package with such tests. A run starts the test binary again, once
-// for each client: there Main does not return. The catalogue is the one of the tests; all that
-// they name must be in it.
+// Main is the whole TestMain of a package with such tests. A run starts the test binary again, once for each client;
+// there Main does not return. cat must have everything that the tests name.
 func Main(m *testing.M, cat *harness.Catalogue) {
 	harness.WorkerMain(cat)
 	m.Run() // the code that it returns is that of the process
 }
 
-// Safe makes a run that must pass: no violation, and nothing that stayed unknown.
+// Safe makes a run that must pass: no violation, and no unknown verdict.
 func Safe(t testing.TB, cat *harness.Catalogue, line string, opts ...Option) *harness.Outcome {
 	t.Helper()
 	return Run(t, cat, line, suite.Expectation{Exit: []int{harness.ExitPass}}, opts...)
 }
 
-// Violates makes a run that must end with a violation: one of the class, found by the check, which
-// finds none of another class. It shows that a bug would be found.
+// Violates makes a run that must end with a violation of the class, found by the check, and without findings of that
+// check in another class. It shows that a bug would be found.
 func Violates(t testing.TB, cat *harness.Catalogue, line, check string, class checker.Class, opts ...Option) *harness.Outcome {
 	t.Helper()
 	return Run(t, cat, line, suite.Expectation{
@@ -54,10 +53,10 @@ func Violates(t testing.TB, cat *harness.Catalogue, line, check string, class ch
 	}, opts...)
 }
 
-// Run makes the run of a line of flags, as in "--backend my-lock --nemesis client-pause --time 4s",
-// and fails the test where it is not as expected; what is expected of nothing is refused. Without
-// --seed one is drawn, and the failure says which. The outcome is that of the last run; its folder
-// is gone where it passed. It is nil where the run was refused, as expected.
+// Run makes the run of a line of flags, as in "--backend my-lock --nemesis client-pause --time 4s", and fails the
+// test if the run is not as expected, or if want expects nothing. Without --seed it draws a seed, which a failure
+// reports. It returns the outcome of the last run, whose folder is gone if it passed, or nil if the run was refused,
+// as expected.
 func Run(t testing.TB, cat *harness.Catalogue, line string, want suite.Expectation, opts ...Option) *harness.Outcome {
 	t.Helper()
 	cfg, err := harness.ParseLine(line)
@@ -88,8 +87,8 @@ func Case(t testing.TB, cat *harness.Catalogue, c suite.Case, opts ...Option) *h
 	return j.all()
 }
 
-// Kept repeats a run that was kept, as shrink and explore make them: the plan of its trial.json is carried out as it is. path is
-// the file, or the directory of the run. Its seed is in it: Seeds and FirstOf say how often it is repeated.
+// Kept repeats a run that was kept, as shrink and explore make them, with the plan in its trial.json. path is the
+// file, or the directory of the run. The seed is fixed: Seeds and FirstOf only say how often it is repeated.
 func Kept(t testing.TB, cat *harness.Catalogue, path string, want suite.Expectation, opts ...Option) *harness.Outcome {
 	t.Helper()
 	if filepath.Base(path) == harness.TrialFile {
@@ -117,8 +116,8 @@ func Kept(t testing.TB, cat *harness.Catalogue, path string, want suite.Expectat
 	return j.all()
 }
 
-// Cases makes a subtest of each case; they run at the same time, as far as `go test -parallel` lets
-// them. Cases that could not be told of any run fail before anything is started.
+// Cases makes a subtest of each case; they run in parallel, as far as `go test -parallel` allows. Cases whose
+// expectation no run could show fail before anything is started.
 func Cases(t *testing.T, cat *harness.Catalogue, cases []suite.Case, opts ...Option) {
 	t.Helper()
 	if err := suite.Validate(cat, cases...); err != nil {

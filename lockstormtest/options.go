@@ -26,33 +26,31 @@ const (
 
 func defaults() options { return options{attempts: defaultAttempts} }
 
-// Seeds makes one run with each of the seeds, one after the other; the first that is not as
-// expected fails the test. A seed fixes what is tried, not how processes interleave.
+// Seeds makes one run with each of the seeds, one after the other; the first that is not as expected fails the test.
+// A seed fixes the plan, not how processes interleave.
 func Seeds(seeds ...uint64) Option { return func(o *options) { o.seeds, o.first = seeds, false } }
 
-// FirstOf makes a run with each of the seeds, one after the other, until one is as expected; where none is, the
-// test fails. It is for a fault that hits by chance: that a bug is found, not that it is found each time. A defect
-// that nobody expects fails the test with whichever seed it is found.
+// FirstOf makes a run with each of the seeds, one after the other, until one is as expected; if none is, the test
+// fails. It is for a fault that hits by chance: it shows that a bug is found, not that every run finds it. A defect
+// that is not expected fails the test with any seed.
 func FirstOf(seeds ...uint64) Option {
 	return func(o *options) { o.seeds, o.first = seeds, true }
 }
 
-// Exec puts a lock in another language under test: a program that speaks the protocol of docs/adapters.md, with its arguments.
-// The line names no backend then.
+// Exec tests a lock in another language: a program that speaks the protocol of docs/adapters.md, with its arguments.
+// The line then names no backend.
 func Exec(file string, args ...string) Option {
 	return func(o *options) { o.exec = append([]string{file}, args...) }
 }
 
-// Attempts is how often a run is made before its host is called too busy to judge a lock: 3 when
-// nothing is said.
+// Attempts sets how often a run is made before its host is called too busy to judge a lock; the default is 3.
 func Attempts(n int) Option { return func(o *options) { o.attempts = n } }
 
-// FailOnDefect lets a run pass that shows nothing but what is inherent to leases, whatever the
-// line says: as --fail-on defect does.
+// FailOnDefect passes a run that shows only what is inherent to leases, as --fail-on defect does, whatever the line
+// says.
 func FailOnDefect() Option { return func(o *options) { o.failOn = history.FailOnDefect } }
 
-// valid says what is wrong with the options, and with an expectation that no run could meet or
-// miss.
+// valid returns what is wrong with the options, or with an expectation that no run could meet or miss.
 func (j *judge) valid() error {
 	errs := []error{j.want.Validate(j.cat.Checks)}
 	if j.attempts < 1 || j.attempts > maxAttempts {

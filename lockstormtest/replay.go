@@ -10,8 +10,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/shell"
 )
 
-// EnvReplay names the directory of a run that was kept: the test that made it makes it again, with
-// its seed and its plan. Runs of other configurations are made as ever.
+// EnvReplay names the directory of a kept run: the test that made it repeats it, with its seed and its plan. Runs of
+// other configurations are made as ever.
 const EnvReplay = "LOCKSTORM_REPLAY"
 
 // saved is the trial that is to be made again; nil: none, or not one of this run.

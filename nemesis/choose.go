@@ -124,7 +124,7 @@ func howMany(selector string, all int) int {
 	}
 }
 
-// Choose chooses n of all by the seed, in their order.
+// Choose returns n of all, chosen by the seed, in their order.
 func Choose[T any](all []T, n int, seed uint64) []T {
 	n = max(0, min(n, len(all)))
 	picks := rand.New(rand.NewPCG(seed, 0)).Perm(len(all))[:n]

@@ -25,14 +25,14 @@ type active struct {
 // errNoProof is what an effect without a proof is worth.
 var errNoProof = errors.New("the fault returned no proof that it took effect")
 
-// PanicError is a bug of a fault: it says nothing about the lock.
+// PanicError is a bug of a fault: the lock is not judged.
 type PanicError struct {
 	Fault string
 	Value any
 	Stack []byte
 }
 
-// Error is what the panic said, and where.
+// Error returns the message of the panic, and its place.
 func (e *PanicError) Error() string {
 	return fmt.Sprintf("fault %s panicked: %v\n%s", e.Fault, e.Value, e.Stack)
 }

@@ -105,7 +105,7 @@ func checkCarried(s Spec, at string, own Values) error {
 	return nil
 }
 
-// checkUnmet refuses what is asked of the client at the point, where a message is and no client.
+// checkUnmet refuses settings for the client at the point if a message and no client is there.
 func checkUnmet(s Spec, v Values) error {
 	if !history.IsMessagePoint(v[paramAt]) {
 		return nil
@@ -157,9 +157,8 @@ func shortest(in Input, takes time.Duration) time.Duration {
 	return in.Duration
 }
 
-// OneStep is one injection of a fault with its defaults, not before begin, as one of its
-// first few steps would be; nil where it is too long for what is left of the run. until is
-// when the next one may begin.
+// OneStep returns one injection of a fault with its defaults, not before begin, as one of its first few steps would
+// be; nil if it is too long for the rest of the run. until is when the next one may begin.
 func OneStep(s Spec, in Input, begin time.Duration, rnd *rand.Rand) (st *Step, until time.Duration, err error) {
 	v, err := catalog.Parse("nemesis "+s.Name, "", s.Params)
 	if err != nil {
@@ -240,5 +239,5 @@ func (l *layout) aim(st *Step, where string, rnd *rand.Rand) {
 	}
 }
 
-// FirstStrike is when the first step may begin: soon, and not before clients are at work.
+// FirstStrike returns when the first step may begin: soon, and not before clients are at work.
 func (in Input) FirstStrike() time.Duration { return min(in.TTL*3/10, in.Duration/4) }

@@ -1,8 +1,7 @@
-// Package nemesis is the engine that hurts clients and servers on purpose; what hurts are the faults, one file
-// each, in package faults below it or in a module of somebody else. A [Plan] is data, made from one seed by a
-// pure function; a [Runner] carries it out against a [World]; each [Fault] injects, proves that it took effect,
-// and returns its own heal. To add a fault of your own, write a [Spec] with a [Fault] and put it into the
-// catalogue.
+// Package nemesis plans and injects faults. The faults are in package faults below it, one file each, or in a module
+// of somebody else. A [Plan] is data, made from one seed by a pure function; a [Runner] carries it out against a
+// [World]; each [Fault] injects, proves that it took effect, and returns its own heal. To add a fault of your own,
+// write a [Spec] with a [Fault] and put it into the catalogue.
 //
 //	seed + specs -> NewPlan -> Plan (saved) -> Runner.Run -> fault events -> history
 //	                                              |
@@ -23,59 +22,58 @@ import (
 	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
-// Spec describes a fault. Each field says one thing; none is derived from another one.
+// Spec describes a fault. Its fields are independent of each other.
 type Spec struct {
 	Name   string
 	Also   []string // other names by which it may be asked for
 	Doc    string
-	Notes  string // what else to know of it, in a sentence or two; empty: nothing
-	Proven string // what is observed that shows its effect, in a sentence or two
+	Notes  string // what else to know about it, in a sentence or two; empty: nothing
+	Proven string // the observation that shows its effect, in a sentence or two
 	End    string // what happens when it ends, in a sentence or two
-	Family string // history.Family constants; empty: hurts nobody
+	Family string // a history.Family constant; empty: hurts no party
 	Whom   Whom
-	Links  Links // of clients, that it may touch
-	// Delays: what its clients ask of the resource comes late, although they are on time.
+	Links  Links // links of clients that it may touch
+	// Delays is true if requests of its clients to the resource come late, although the clients are on time.
 	Delays bool
-	// Gates: its effect is that the client stays at its point. It is always tied to one, and
-	// the client goes on when it is healed.
+	// Gates is true if its effect is that the client stays at its point. It is always tied to one, and the client goes
+	// on when it is healed.
 	Gates bool
-	// Keeps says by the fault's own parameters whether the fault itself keeps the client of a tied step at its point, and lets
-	// it go when it is injected, however long that takes; nil: it does not.
+	// Keeps reports, by the fault's own parameters, whether the fault itself keeps the client of a tied step at its
+	// point, and lets it go when it is injected, however long that takes; nil: it does not.
 	Keeps func(own Values) bool
-	// OfMaster: it strikes the master and nobody else.
+	// OfMaster is true if it strikes only the master.
 	OfMaster bool
-	Params   []Param // see ClientParams and ServerParams for those that most have
-	// Check says what is wrong with its own parameters; nil: any values are right.
+	Params   []Param // see ClientParams and ServerParams for the usual ones
+	// Check returns what is wrong with its own parameters; nil: any values are right.
 	Check func(own Values, in Input) error
-	// Lasts says by the fault's own parameters whether it lasts for its `for` and is healed then; nil: it does, if it has a `for`.
+	// Lasts reports, by its parameters, whether the fault lasts for its `for` and is healed then; nil: it does, if it has a `for`.
 	Lasts func(own Values) bool
-	// OfGrant: it strikes what the client at its point was granted, and nothing else.
+	// OfGrant is true if it strikes only what the client at its point was granted.
 	OfGrant bool
-	// Behind: a client that it strikes while it waits has a holder before it for a while, if the lock renews its leases: `stay` says
-	// for how long.
+	// Behind is true if a client that it strikes while it waits waits behind a holder for a while, if the lock renews
+	// its leases: `stay` says for how long.
 	Behind bool
-	// Takes is how long an injection may take beyond its `for`, with leases of the ttl: the
-	// plan leaves room for it. Nil: no time that matters.
+	// Takes returns how long an injection may take beyond its `for`, with leases of the ttl: the plan leaves room for
+	// it. nil: a negligible time.
 	Takes func(ttl time.Duration) time.Duration
-	// SetsBack is by how much an injection makes stores keep longer what they have, as a clock
-	// that goes back does; nil: not at all.
+	// SetsBack returns by how much an injection makes stores keep their data longer, as a clock that goes back does;
+	// nil: not at all.
 	SetsBack func(own Values, ttl time.Duration) time.Duration
-	// Strikes chooses where the k-th step strikes when the user does not say: a point, or
-	// history.AtRandom. Nil: a fresh grant and a random time in turn.
+	// Strikes chooses where the k-th step strikes if the user does not say: a point, or history.AtRandom. nil: a fresh
+	// grant and a random time in turn.
 	Strikes func(k int, own []string) string
-	// Draw makes the steps of a request that draws from all faults; nil: the request is for
-	// this one.
+	// Draw makes the steps of a request that draws from all faults; nil: the request is for this one.
 	Draw  func(c *Catalogue, v Values, in Input, rnd *rand.Rand) (Drawn, error)
 	Fault Fault // nil: it injects nothing itself
 }
 
-// EntryName is the name in the catalogue.
+// EntryName returns the name in the catalogue.
 func (s Spec) EntryName() string { return s.Name }
 
-// EntryDoc is the line that `list` shows.
+// EntryDoc returns the line that `list` shows.
 func (s Spec) EntryDoc() string { return s.Doc }
 
-// EntryAliases are other names by which it may be chosen.
+// EntryAliases returns other names by which it may be chosen.
 func (s Spec) EntryAliases() []string { return s.Also }
 
 // families are those that a fault can be of.
@@ -83,8 +81,7 @@ var families = []string{
 	history.FamilyClient, history.FamilyServer, history.FamilyLink, history.FamilyClock, history.FamilyStore, history.FamilyMixed,
 }
 
-// Valid says in a sentence what is wrong with the spec: it is asked when the spec is added
-// to a catalogue.
+// Valid returns what is wrong with the spec, in a sentence. The catalogue calls it when the spec is added.
 func (s Spec) Valid() error {
 	switch {
 	case s.Fault == nil && s.Draw == nil:
@@ -181,51 +178,50 @@ func (s Spec) takes(ttl time.Duration) time.Duration {
 // Catalogue is a list of faults by name.
 type Catalogue = catalog.Catalog[Spec]
 
-// Whom is what kind of targets a fault has.
+// Whom is the kind of a fault's targets.
 type Whom int
 
-// The kinds of targets.
+// Kinds of targets.
 const (
 	Clients         Whom = 1 << iota // chosen by `clients`
 	Nodes                            // chosen by `nodes`
-	OwnTargets                       // neither: the fault finds what it strikes itself, a file for instance
+	OwnTargets                       // neither: the fault finds its own targets, a file for instance
 	ClientsAndNodes = Clients | Nodes
 )
 
-// Links are the links of clients that a fault may touch; those that no fault of the plan
-// touches lead past the proxy.
+// Links are the links of clients that a fault may touch; links that no fault of the plan touches bypass the proxy.
 type Links int
 
-// The links of a client.
+// Links of a client.
 const (
 	ToServers  Links = 1 << iota // to every server
 	ToRegister                   // to the protected resource
 )
 
-// Setting is what is known before anything runs: enough to say what cannot work.
+// Setting is what is known before a run starts. Faults decide by it whether they can work.
 type Setting struct {
 	Backend  string
 	Topology string
 	Provider string
-	RealOnly bool          // the servers are real ones, none that stand in for them
+	RealOnly bool          // the servers are real ones, no embedded ones
 	Nodes    int           // servers of the topology
-	Data     int           // of them, those that hold data
+	Data     int           // servers that hold data
 	Peers    bool          // servers talk to each other
-	FailOver time.Duration // somebody replaces masters, in this time; 0: nobody
+	FailOver time.Duration // the topology replaces masters, in this time; 0: it does not
 	Moves    bool          // the leader can be told to hand over
-	Elects   int           // of them, those that elect a leader among themselves
-	Follows  bool          // masters say who follows them, and do not wait for them
-	Sessions bool          // sessions of clients can be ended by the servers
-	// Connections: those that grants are on can be ended by the servers.
+	Elects   int           // servers that elect a leader among themselves
+	Follows  bool          // masters report their followers, and do not wait for them
+	Sessions bool          // the servers can end sessions of clients
+	// Connections is true if the servers can end the connections of grants.
 	Connections bool
-	Promotes    bool     // replicas can be promoted by us
+	Promotes    bool     // we can promote replicas
 	Stores      bool     // there are stores that can be told to forget
-	Answers     bool     // it is known which answers of the servers say that nothing was done
-	Policies    []string // by which the servers drop keys when memory runs short, the default first
-	Keys        bool     // the backend says under which keys its locks are
-	Voters      bool     // it says which nodes gave a grant
-	Renews      bool     // its leases extend themselves: a holder may stay for as long as it likes
-	Collects    bool     // its clients are [Collector]s
+	Answers     bool     // answers of the servers that say that nothing was done can be recognized
+	Policies    []string // ways in which the servers drop keys when memory runs short, the default first
+	Keys        bool     // the backend reports the keys of its locks
+	Voters      bool     // the backend reports the nodes that gave a grant
+	Renews      bool     // leases extend themselves: a holder may stay for as long as it likes
+	Collects    bool     // clients implement [Collector]
 	Resource    bool     // clients use the register
 	NoClock     string   // why the servers' clocks cannot jump; empty: they can
 	NoLoss      string   // why packets cannot be lost; empty: they can
@@ -240,30 +236,30 @@ func (s Spec) lasts(v Values) bool {
 // keeps reports whether a step of the fault lets its client go itself.
 func (s Spec) keeps(own Values) bool { return s.Gates || (s.Keeps != nil && s.Keeps(own)) }
 
-// Fault is one way to hurt.
+// Fault injects one kind of fault.
 type Fault interface {
-	// Available is nil when the fault can work in this setting; else it says why not.
+	// Available returns nil if the fault can work in this setting; the error says why not.
 	Available(s Setting) error
-	// Inject hurts the targets and returns when the effect is proven.
+	// Inject hurts the targets and returns once the effect is proven.
 	Inject(ctx context.Context, w World, t Target) (Effect, error)
 }
 
 // Effect is an injected fault.
 type Effect struct {
-	Proof string // what was observed; it is not empty
-	// Began is when it struck, on the run's clock, taken just before: the beginning of what it may
-	// have caused. 0: at once, when it was asked for. A fault that waits or prepares first says so.
+	Proof string // the observation; not empty
+	// Began is when it struck, on the run's clock, taken just before: no consequence is earlier. 0: at once, when it was
+	// asked for. Set it if the fault waits or prepares first.
 	Began int64
-	// Heal undoes the fault and says how that was seen; nil where there is nothing to undo.
+	// Heal undoes the fault and returns the observation that shows it; nil if there is nothing to undo.
 	Heal func(ctx context.Context) (string, error)
 }
 
-// Target is whom a fault hurts, resolved at the moment of injection.
+// Target is the targets of a fault, resolved at the moment of injection.
 type Target struct {
 	Clients []Client
 	Nodes   []Node
-	Hit     *Hit // the client that stands at a point, for tied faults
+	Hit     *Hit // the client at the point, for tied faults
 	For     time.Duration
 	Params  Values // the fault's own
-	Draw    uint64 // seed of what the fault chooses itself
+	Draw    uint64 // seed of the fault's own choices
 }

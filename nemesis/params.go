@@ -28,8 +28,7 @@ var shared = []string{
 // AtOnce is the length of faults that do not last.
 const AtOnce = ""
 
-// CommonParams say where, how often and how long: `at`, `nth`, `every` and, unless the
-// length is AtOnce, `for`.
+// CommonParams returns where, how often and how long: `at`, `nth`, `every` and, unless the length is AtOnce, `for`.
 func CommonParams(length, every string) []Param {
 	return append([]Param{
 		{Name: paramAt, Doc: "where it strikes: a step of a client (`before-write`), a message (`request` or `reply`), or `random` " +
@@ -40,7 +39,7 @@ func CommonParams(length, every string) []Param {
 	}, TimeParams(length, every)...)
 }
 
-// TimeParams say how often and how long, for faults that choose their moment themselves.
+// TimeParams returns how often and how long, for faults that choose their moment themselves.
 func TimeParams(length, every string) []Param {
 	p := []Param{{Name: paramEvery, Default: every, Doc: "planned time from one start to the next"}}
 	if length != AtOnce {
@@ -54,20 +53,20 @@ func TimeParams(length, every string) []Param {
 // UntilGranted ends a fault with the next grant to another client.
 const UntilGranted = "granted"
 
-// ClientParams are those of faults that hurt clients.
+// ClientParams returns the parameters of faults that hurt clients.
 func ClientParams(length, every string) []Param {
 	return append(CommonParams(length, every),
 		Param{Name: paramClients, Default: "1", Doc: "which clients it hits: a number, holder, half, all, or names joined by +"})
 }
 
-// NodesParam chooses servers; those without data are only hurt when they are named.
+// NodesParam returns the parameter that chooses servers; those without data are hurt only if they are named.
 func NodesParam(def string) Param {
 	return Param{Name: paramNodes, Default: def, Doc: "which servers it hits: a number (those that granted the lock first), " +
 		"leader or master (the same), follower or replica (the same), majority, granted (all that granted the lock), all, or names " +
 		"joined by +"}
 }
 
-// ServerParams are those of faults that hurt servers, and the fault's own.
+// ServerParams returns the parameters of faults that hurt servers, and the fault's own.
 func ServerParams(length, every, nodes string, own ...Param) []Param {
 	return append(append(CommonParams(length, every), NodesParam(nodes),
 		Param{Name: paramClients, Doc: "whose steps count for `at`: names joined by + (default: all)"},
@@ -75,22 +74,22 @@ func ServerParams(length, every, nodes string, own ...Param) []Param {
 		StayParam()), own...)
 }
 
-// StayParam keeps the client of a tied fault at its point until the fault shows in what another
-// client is granted: for faults of what clients share.
+// StayParam returns the parameter that keeps the client of a tied fault at its point until the fault shows in a grant
+// to another client: for faults of what clients share.
 func StayParam() Param {
 	return Param{Name: paramStay, Default: "0.9ttl", Doc: "longest time that the client is kept at the point, unless another " +
 		"client is granted the lock earlier"}
 }
 
-// BehindParam keeps the holder, and not the client that is struck: see [Spec.Behind]. The session of a dead client outlives it
-// by up to one ttl, and a tick of its server.
+// BehindParam returns the parameter that keeps the holder, and not the client that is struck: see [Spec.Behind]. The
+// session of a dead client outlives it by up to one ttl, and a tick of its server.
 func BehindParam() Param {
 	return Param{Name: paramStay, Default: "1.5ttl", Doc: "with `at=waiting`, if the lock renews its leases: longest time that " +
 		"the holder is kept before its write, so that the dead client's place in the queue ends meanwhile, unless another client is " +
 		"granted the lock earlier"}
 }
 
-// What `grant` may say beside a number.
+// Values of `grant` beside a number.
 const (
 	GrantAll = "all"
 	GrantAny = "any"

@@ -13,8 +13,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/files"
 )
 
-// Plan is what will be tried: one list of steps for each requested fault. It is a pure
-// function of its input, is saved with the run and can be replayed.
+// Plan is what a run will inject: one list of steps for each requested fault. It is a pure function of its input, is
+// saved with the run and can be replayed.
 type Plan struct {
 	Seed     uint64    `json:"seed"`
 	TTL      int64     `json:"ttl_ns"`
@@ -28,7 +28,7 @@ type Request struct {
 	Fault   string `json:"fault"` // name in the catalogue
 	Family  string `json:"family"`
 	Skipped string `json:"skipped,omitempty"` // why it cannot work in this run
-	// Without are the faults that a request which draws from all leaves out, and why.
+	// Without has the faults that a request which draws from all leaves out, and why.
 	Without map[string]string `json:"without,omitempty"`
 	Steps   []Step            `json:"steps,omitempty"`
 }
@@ -47,9 +47,9 @@ type Step struct {
 	For     int64  `json:"for_ns"`                // length of the fault
 	Grant   int    `json:"grant,omitempty"`       // tied: only under a grant by so many nodes; -1: by all
 	Stay    int64  `json:"stay_ns,omitempty"`     // how long the client of a tied server fault stays, at most
-	SetBack int64  `json:"set_back_ns,omitempty"` // by how much stores may keep longer what they have
+	SetBack int64  `json:"set_back_ns,omitempty"` // by how much stores may keep their data longer
 	Ends    string `json:"ends,omitempty"`        // granted: with the next grant to another client, or after For; empty: after For
-	// only while a fault of the request of this number, from 1, is active; 0: at any time
+	// only while a fault of the request with this number, from 1, is active; 0: at any time
 	While int    `json:"while,omitempty"`
 	Draw  uint64 `json:"draw"` // seed of the choice among targets
 	// Params are the fault's own parameters.
@@ -69,8 +69,8 @@ type Input struct {
 	Nodes    []string // names of the servers
 }
 
-// NewPlan makes the plan of a run. A fault that cannot work is skipped with its reason;
-// when it is the only one asked for, that is an error.
+// NewPlan makes the plan of a run. It skips a fault that cannot work and gives the reason, but returns an error if no
+// other fault was asked for.
 func NewPlan(c *Catalogue, in Input) (*Plan, error) {
 	p := &Plan{Seed: in.Seed, TTL: in.TTL.Nanoseconds(), Duration: in.Duration.Nanoseconds()}
 	for i, spec := range in.Specs {
@@ -86,8 +86,8 @@ func NewPlan(c *Catalogue, in Input) (*Plan, error) {
 	return p, nil
 }
 
-// Drawn is what a request that draws from all faults has drawn: its steps, each with the name
-// of its fault, and what cannot work, with the reason.
+// Drawn is the result of a request that draws from all faults: its steps, each with the name of its fault, and the
+// faults that cannot work, with the reasons.
 type Drawn struct {
 	Steps   []Step
 	Without map[string]string
@@ -175,7 +175,7 @@ func (st Step) injects(c *Catalogue, q Request) (Spec, error) {
 	return spec, err
 }
 
-// WhyNot is the reason for which a fault cannot work in a setting; empty when it can.
+// WhyNot returns the reason why a fault cannot work in a setting; empty: it can.
 func (s Spec) WhyNot(in Setting) string {
 	if in.Theirs != "" && s.Family != history.FamilyClient && (s.Family != history.FamilyLink || s.Whom&Clients == 0) {
 		return in.Theirs
@@ -205,7 +205,7 @@ func (q Request) Draws(family string, c *Catalogue) bool {
 	return false
 }
 
-// SetBack is by how much stores may keep longer what they have, all steps together.
+// SetBack returns by how much stores may keep their data longer, for all steps together.
 func (p *Plan) SetBack() (sum time.Duration) {
 	for _, q := range p.Requests {
 		for _, st := range q.Steps {

@@ -18,17 +18,17 @@ const (
 	healLimit = 20 * time.Second
 )
 
-// Runner carries a plan out. Requests run side by side, their steps one after the
-// other. Everything that it does is recorded.
+// Runner carries a plan out. Requests run concurrently, the steps of each one after the other. It records everything
+// that it does.
 type Runner struct {
 	Plan   *Plan
 	Faults *Catalogue
 	World  World
 	Rec    *history.Recorder
 	Start  int64 // when the workload began, on the run's clock
-	// Limit, when set, is when the last injection or heal is given up.
+	// Limit, if set, is when the last injection or heal is given up.
 	Limit time.Time
-	// Progress, when set, is told of each injection and heal.
+	// Progress, if set, is called for each injection and heal.
 	Progress func(text string)
 
 	mu     sync.Mutex
@@ -38,8 +38,8 @@ type Runner struct {
 	stays  sync.WaitGroup
 }
 
-// Run carries out the plan until it is done or ctx ends, then heals what is still
-// active, the last injected first. The error is the first that a heal or the log had.
+// Run carries out the plan until it is done or ctx ends, then heals the active faults, the last injected first. It
+// returns the first error of a heal or of the log.
 func (r *Runner) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for i := range r.Plan.Requests {
@@ -242,10 +242,10 @@ func (st Step) missed(err error, began int64) error {
 	return why
 }
 
-// StoppedError says that faults stopped clients which were to reach a point.
+// StoppedError says that faults stopped clients that were to reach a point.
 type StoppedError struct {
 	Clients []string
-	All     bool // nobody else was to reach it
+	All     bool // no other client was to reach it
 }
 
 // Error names the clients.
@@ -363,7 +363,7 @@ func (r *Runner) within(ctx context.Context, d time.Duration) (context.Context, 
 	return context.WithDeadline(ctx, end)
 }
 
-// healAll heals what is active, the last injected first.
+// healAll heals the active faults, the last injected first.
 func (r *Runner) healAll(ctx context.Context) {
 	r.mu.Lock()
 	left := slices.Clone(r.active)

@@ -7,8 +7,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
-// Check says in a sentence why a saved plan cannot be carried out with this catalogue in a
-// run like that of the input, or is not a plan of such a run.
+// Check returns an error if a saved plan cannot be carried out with this catalogue in a run like that of the input,
+// or is not a plan of such a run.
 func (p *Plan) Check(c *Catalogue, in Input) error {
 	switch {
 	case p.Seed != in.Seed || p.TTL != in.TTL.Nanoseconds() || p.Duration != in.Duration.Nanoseconds():

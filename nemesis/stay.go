@@ -11,10 +11,10 @@ import (
 // stayPart of its lease is how long the client of a tied fault of servers stays at most.
 const stayPart = 0.9
 
-// LookEvery is how often a fault looks whether its effect is there yet.
+// LookEvery is how often a fault checks for its effect.
 const LookEvery = 5 * time.Millisecond
 
-// Wait waits for a while; false when ctx ended first.
+// Wait waits for d; it returns false if ctx ended first.
 func Wait(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(max(d, 0))
 	defer t.Stop()
@@ -26,8 +26,8 @@ func Wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Until looks again and again, until what it looks for is there or ctx ends: then the error
-// is ctx's, and whoever asked knows better what to say.
+// Until calls there every LookEvery until it returns true or an error, or ctx ends. It returns the error of ctx as it
+// is: the caller knows better what to say.
 func Until(ctx context.Context, there func() (bool, error)) error {
 	for {
 		ok, err := there()
@@ -40,8 +40,8 @@ func Until(ctx context.Context, there func() (bool, error)) error {
 	}
 }
 
-// LeaseLeft is how long a client at a point may stay there: until 0.9 of its lease is over.
-// Without a lease it is a time to live.
+// LeaseLeft returns how long a client at a point may stay there: until 0.9 of its lease is over. Without a lease it
+// is a time to live.
 func LeaseLeft(w World, h *Hit) time.Duration {
 	if !h.Deadline.Set {
 		return w.TTL()
@@ -50,8 +50,8 @@ func LeaseLeft(w World, h *Hit) time.Duration {
 	return max(0, left-time.Duration((1-stayPart)*float64(w.TTL())))
 }
 
-// Stay keeps a client at its point until another one was granted its lock since a moment,
-// at most for the limit, and lets it go. Granted or not: the history says which it was.
+// Stay keeps a client at its point until another one was granted its lock after since, at most for the limit, and
+// lets it go. The history says whether the grant came.
 func Stay(ctx context.Context, w World, h *Hit, since int64, limit time.Duration) {
 	defer h.Go()
 	waiting, cancel := context.WithTimeout(ctx, max(limit, 0))

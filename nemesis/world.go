@@ -10,54 +10,52 @@ import (
 
 // World is the run that faults act on.
 type World interface {
-	// Clients lists the living clients in the order in which they were started.
+	// Clients returns the living clients in the order in which they were started.
 	Clients() []Client
 	Nodes() []Node
-	// Arm waits until one of the clients reaches the point for the nth time from now
-	// (any point, where it is empty) and keeps it there.
+	// Arm waits until one of the clients reaches the point for the nth time from now (any point if it is empty) and
+	// keeps it there.
 	Arm(ctx context.Context, a Arm) (*Hit, error)
-	// ArmAll waits until every living client stands at the point and keeps them there.
+	// ArmAll waits until every living client is at the point and keeps them there.
 	ArmAll(ctx context.Context, point string) ([]*Hit, error)
-	// Granted waits until a client other than the named one was granted the lock after
-	// the moment.
+	// Granted waits until a client other than the named one was granted the lock after the given time.
 	Granted(ctx context.Context, lock, not string, after int64) error
-	// Replace starts a new client in the place of one that was killed, and names it.
+	// Replace starts a new client in the place of a killed one and returns its name.
 	Replace(ctx context.Context, killed Client) (string, error)
 	// Killing records that the client or node is about to be killed.
 	Killing(client, node string) error
-	// TTL is the time to live of the run's leases.
+	// TTL returns the time to live of the run's leases.
 	TTL() time.Duration
-	// Now is the run's clock.
+	// Now returns the time of the run's clock.
 	Now() int64
-	// Net is the links between the parties, by the names of clients and nodes and
-	// history.PartyRegister.
+	// Net returns the links between the parties, by the names of clients and nodes and history.PartyRegister.
 	Net() *link.Network
-	// Fleet is nil where nobody replaces masters.
+	// Fleet returns the servers whose master is replaced; nil: none are.
 	Fleet() Fleet
-	// Keys are the names under which the store keeps a lock; with an empty name, all locks.
+	// Keys returns the names under which the store keeps a lock; for an empty name, all locks.
 	Keys(lock string) []string
-	// Dir is the folder that all clients share: the Dir of backends and workloads.
+	// Dir returns the folder that all clients share: the Dir of backends and workloads.
 	Dir() string
 }
 
 // Client is a client process as faults see it.
 type Client interface {
 	Name() string
-	// Pid is the id of its process, and of its process group.
+	// Pid returns the id of its process and process group.
 	Pid() int
-	// Pause stops every thread of the client's process group; the text is the proof.
+	// Pause stops every thread of the client's process group and returns the proof.
 	Pause(ctx context.Context) (string, error)
 	Resume(ctx context.Context) (string, error)
 	// Kill ends the process group with SIGKILL and waits for it.
 	Kill(ctx context.Context) error
-	// Doing is what the client's log says it is doing.
+	// Doing returns what the client is doing by its log.
 	Doing() Doing
 }
 
 // Doing is a client's state by its own log.
 type Doing string
 
-// The states of a client.
+// States of a client.
 const (
 	Idle      Doing = "idle"
 	Waits     Doing = "waiting"
@@ -65,24 +63,23 @@ const (
 	Releasing Doing = "releasing"
 )
 
-// Collector is a client whose lock can be stopped by the collector of its own language.
+// Collector is a client whose lock the garbage collector of its own language can stop.
 type Collector interface {
-	// Collect makes the collector run for so long, and returns when it has; the text is the proof.
+	// Collect runs the collector for length and returns when it is done; the text is the proof.
 	Collect(ctx context.Context, length time.Duration) (string, error)
 }
 
-// Node is a server as faults see it. What else can be done to it is found with [As].
+// Node is a server as faults see it. Find what else can be done to it with [As].
 type Node interface {
 	Name() string
-	Addr() string // where it listens now, past all links
-	Role() string // that it claims now
-	Data() bool   // whether it holds data: others are hurt only when they are named
-	// Admin is what its store provides: see the capabilities of package cluster.
+	Addr() string // returns where it listens now, past all links
+	Role() string // returns the role that it claims now
+	Data() bool   // reports whether it holds data: other nodes are hurt only if they are named
+	// Admin returns what its store provides: see the capabilities of package cluster.
 	Admin() any
 }
 
-// As finds a capability: of the node itself ([Pauser], [Restarter], [Clocker], [Answerer]), or
-// of its store.
+// As returns a capability of the node itself ([Pauser], [Restarter], [Clocker], [Answerer]), or of its store.
 func As[T any](n Node) (can T, ok bool) {
 	if can, ok = n.(T); ok {
 		return can, true
@@ -97,7 +94,7 @@ type Pauser interface {
 	Resume(ctx context.Context) (string, error)
 }
 
-// Restarter is a node that can be killed and started again with what it kept.
+// Restarter is a node that can be killed and started again with the data it kept.
 type Restarter interface {
 	Kill(ctx context.Context) error
 	Restart(ctx context.Context) (string, error)
@@ -108,34 +105,34 @@ type Clocker interface {
 	Jump(ctx context.Context, by time.Duration) (string, error)
 }
 
-// Answerer is a node of which it is known what its answers say.
+// Answerer is a node whose answers can be recognized on the wire.
 type Answerer interface {
-	// Refusal tells the answers by which nothing was done; nil where nobody can.
+	// Refusal returns the function that recognizes answers by which nothing was done; nil if there is none.
 	Refusal() func(answer []byte) bool
 }
 
 // Fleet is servers whose master is replaced when it fails.
 type Fleet interface {
-	// Master is the node that those who decide take for the master.
+	// Master returns the node that the deciding servers take for the master.
 	Master(ctx context.Context) (Node, error)
-	// FailOver asks for the master to be replaced.
+	// FailOver has the master replaced.
 	FailOver(ctx context.Context) error
-	// Promoted waits until another node than the old one is master, by the majority of those
-	// who decide and by its own word.
+	// Promoted waits until a node other than the old one is master, by the majority of the deciding servers and by its
+	// own word.
 	Promoted(ctx context.Context, old string) (Node, error)
 }
 
-// Hit is a client that stands at a point and waits to be let go.
+// Hit is a client that waits at a point to be let go.
 type Hit struct {
 	Client Client
 	Point  string
 	Lock   string
 	Grant  string
-	Lease  string // that the grant is under, where it has one
-	// Connection that the grant is on, as the server names it; empty: none that is known.
+	Lease  string // lease of the grant, if it has one
+	// Connection is the server's name for the connection of the grant; empty: none is known.
 	Connection string
 	Deadline   history.Opt
-	Nodes      []string // that granted, where the backend says so
+	Nodes      []string // nodes that granted, where the backend reports them
 	Go         func()   // lets it go on; further calls do nothing
 }
 
@@ -148,10 +145,9 @@ type Arm struct {
 	Nth     int      // from 1
 	Message string   // at a message: part of the request; empty: any
 	Clients []string // empty: any
-	// GrantedBy: only under a grant that so many nodes gave, where the backend says who did;
-	// 0 is any, AllNodes every one.
+	// GrantedBy limits it to grants by so many nodes, where the backend reports them; 0 is any, AllNodes every one.
 	GrantedBy int
-	// Armed, when set, is called once the clients were told. A client takes its messages in
-	// order: what it is told after that arrives after the arm.
+	// Armed, if set, is called once the clients were told. A client takes its messages in order: later messages arrive
+	// after the arm.
 	Armed func()
 }

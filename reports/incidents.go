@@ -68,9 +68,8 @@ func (k *kindOf) unseen(worse []*kindOf) []checker.Finding {
 	})
 }
 
-// sees reports whether one of the findings is the same event as a finding of another check:
-// of the same class, about the same grants. A token that comes twice is never the overlap
-// that came with it: it is the fence that broke.
+// sees reports whether one of the findings is the same event as a finding of another check: of the same class, about
+// the same grants. A token that comes twice is never taken for the overlap behind it: there, the fence broke.
 func (k *kindOf) sees(other Kind, f checker.Finding) bool {
 	if k.Check == other.Check || k.Class != other.Class || k.Check == checker.FencingTokens || other.Check == checker.FencingTokens {
 		return false

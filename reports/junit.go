@@ -11,8 +11,8 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 )
 
-// JUnit writes the checks as test cases: a gating violation is a failure, an unknown of
-// a required check an error, what does not apply or does not gate is skipped.
+// JUnit writes the checks as test cases: a gating violation is a failure, an unknown of a required check an error;
+// checks that do not apply or do not gate are skipped.
 func JUnit(w io.Writer, r *checker.Results) error {
 	suite := junit.Testsuite{
 		Name:      visible(fmt.Sprintf("lockstorm.%s.%s", r.Backend, strings.Join(r.Nemesis, "+"))),

@@ -37,13 +37,13 @@ var page = sync.OnceValue(func() *template.Template {
 	}).ParseFS(assets, "page.gohtml"))
 })
 
-// Context is what a page says that is not in the record: what only somebody knows who knows the catalogue, or
-// the place of the page.
+// Context has the facts for a page that are not in the record: they come from the catalogue, or from the place of the
+// page.
 type Context struct {
-	WithTokens string // a backend of the same store that issues fencing tokens, which would measure what a fence saves
-	OnDisk     string // a topology of the lock whose servers keep their data on disk, where those of the run do not
-	Rate       string // how often the outcome showed again, where that is known
-	Trail      []Link // the suite that the run is of, and its neighbours
+	WithTokens string // a backend of the same store with fencing tokens, which would measure what a fence saves
+	OnDisk     string // a topology of the lock that keeps data on disk, if that of the run does not
+	Rate       string // how often the outcome showed again, if known
+	Trail      []Link // links to the suite of the run and to its neighbours
 	Replayable bool   // the run's directory has its trial
 	Logs       []LogLine
 }
@@ -51,7 +51,7 @@ type Context struct {
 // maxSentence is how much of a sentence a page shows, which may name a lock of three thousand characters.
 const maxSentence = 600
 
-// LogLine is a line that a server wrote, with the moment of the run.
+// LogLine is a line of a server's log, with its time in the run.
 type LogLine struct {
 	At     int64
 	Server string
@@ -61,7 +61,7 @@ type LogLine struct {
 // maxLogLines is how many lines of the servers a page shows.
 const maxLogLines = 60
 
-// Time is its moment for people.
+// Time formats its time for people.
 func (l LogLine) Time() string { return moment(l.At) }
 
 // near are the lines of all servers within the window of an incident, in order of time, and how many more there are.
@@ -78,7 +78,7 @@ func near(lines []LogLine, h *happening) (out []LogLine, more int) {
 	return out, more
 }
 
-// Link leads somewhere from a page; without Href it is only text.
+// Link is a link from a page; without Href it is only text.
 type Link struct{ Text, Href string }
 
 // pageData is what the page shows.
@@ -128,10 +128,10 @@ func (d pageData) HasFindings() bool {
 	return slices.ContainsFunc(d.Checks, func(c checkRow) bool { return len(c.Result.Findings) > 0 })
 }
 
-// HTML writes one self-contained page that asks no network for anything: the verdict in plain words, the story and
-// picture of the incident that ranks first, a timeline that can be touched, the findings with their events. Without
-// scripts it shows the same, but for what moves. Its length is bounded, whatever the length of the record: what is not
-// shown is counted.
+// HTML writes one self-contained page that loads nothing from a network: the verdict in plain words, the story and
+// picture of the incident that ranks first, an interactive timeline, the findings with their events. Without scripts
+// it shows the same, without movement. Its length is bounded, whatever the length of the record: it counts what it
+// does not show.
 func HTML(w io.Writer, r *checker.Results, rec *history.Record, about Context) error {
 	d, err := pageOf(r, rec, about)
 	if err != nil {
@@ -171,7 +171,7 @@ type stillData struct {
 	Servers bool
 }
 
-// pageOf is all that the page shows. What is drawn is made beside what is written: both only read.
+// pageOf returns all that the page shows. Text and drawings are made concurrently: both only read.
 func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, error) {
 	r = once(r)
 	style, errStyle := assets.ReadFile("style.css")

@@ -6,8 +6,8 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 )
 
-// How much of a table stands open; the rest is folded, and what is beyond maxFindings and
-// maxFaults is only counted: a page is to be read.
+// How many rows of a table are open; the rest is folded, and everything beyond maxFindings and maxFaults is only
+// counted, so that the page stays readable.
 const (
 	openFindings = 4 // of one check; fewer where many checks have some
 	openInAll    = 9 // findings of all checks
@@ -28,7 +28,7 @@ type stepRow struct {
 	Time   string     // as precise as the steps beside it need
 }
 
-// folded are rows of which the first stand open, and what is left out is counted.
+// folded has rows of which the first are open, and the number of those left out.
 type folded[T any] struct {
 	Open, Folded []T
 	More         int

@@ -143,7 +143,7 @@ func unanswered(r *checker.Results) (name string, c checker.Result) {
 	return "", checker.Result{}
 }
 
-// why is why a run came to no verdict.
+// why returns why a run has no verdict.
 func why(r *checker.Results) string {
 	name, c := unanswered(r)
 	if name == "" {

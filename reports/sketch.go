@@ -140,7 +140,7 @@ func cutLabel(name string) string {
 	return string(runes)
 }
 
-// marks are the columns of a row. What is shorter than a column is one.
+// marks returns the columns of a row. Anything shorter than a column is one.
 func (d *drawing) marks(spans []span64) string {
 	out := []rune(strings.Repeat(" ", d.columns))
 	length := float64(max(d.window.To-d.window.From, 1))

@@ -27,8 +27,8 @@ func steps(f *checker.Finding, r *checker.Results, rec *history.Record) []Step {
 	return slices.CompactFunc(out, func(a, b Step) bool { return a.At == b.At && a.Text == b.Text })
 }
 
-// blame marks the release that freed the lock of another client. It may have been asked for long before: it is told when it was
-// answered.
+// blame marks the release that freed the lock of another client. It is told when it was answered, although it may
+// have been asked for long before.
 func blame(out []Step, f *checker.Finding, rec *history.Record) {
 	clients := clientsOf(rec, f)
 	if f.Rule != "foreign-release" || len(clients) != 2 {

@@ -5,16 +5,16 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Story is what happened in a run, as data: [Tell] makes it of results and record, the
-// terminal and the page render it, and its JSON form is for reports over many runs and for
-// other programs. All times are ns since the start of the run.
+// Story is what happened in a run, as data: [Tell] makes it from results and record, the terminal and the page render
+// it, and its JSON form is for reports over many runs and for other programs. All times are ns since the start of the
+// run.
 type Story struct {
-	// Incidents are what fails required checks, one for each kind, the worst first. Only
-	// the first MaxTold have steps.
+	// Incidents are the failures of required checks, one for each kind, the worst first. Only the first MaxTold have
+	// steps.
 	Incidents []Incident `json:"incidents,omitempty"`
-	// Survived is what a lock without a violation withstood; nil for every other run.
+	// Survived has what a lock without a violation survived; nil for every other run.
 	Survived *Survived `json:"withstood,omitempty"`
-	// Noted is what required checks report although they pass: it fails nothing.
+	// Noted has findings that required checks report although they pass.
 	Noted []Incident `json:"noted,omitempty"`
 	// Totals are the sums over the whole run.
 	Totals []Total `json:"totals,omitempty"`
@@ -23,7 +23,7 @@ type Story struct {
 // MaxTold is how many incidents a story tells step by step.
 const MaxTold = 6
 
-// Kind is what findings have in common that are told as one incident.
+// Kind is what the findings that are told as one incident have in common.
 type Kind struct {
 	Check string        `json:"check"`
 	Rule  string        `json:"rule"`
@@ -39,11 +39,11 @@ type Incident struct {
 	Finding  checker.Finding `json:"finding"`  // the one that is told
 	Steps    []Step          `json:"steps,omitempty"`
 	Cause    string          `json:"cause"`
-	// Seen are the other kinds under which the told finding is listed, too.
+	// Seen are other kinds under which the same finding is listed.
 	Seen []Kind `json:"seen,omitempty"`
 }
 
-// Step is one thing that happened.
+// Step is one event of a story.
 type Step struct {
 	At     int64    `json:"at_ns"`
 	Party  string   `json:"party"` // the client, the node or the nemesis whose step it is
@@ -53,10 +53,10 @@ type Step struct {
 	Bad    bool     `json:"bad,omitempty"`    // the damage itself
 }
 
-// StepKind says what a step is.
+// StepKind is the kind of a step.
 type StepKind string
 
-// The kinds of steps.
+// Kinds of steps.
 const (
 	StepGranted     StepKind = "granted"     // a client is granted the lock
 	StepWaits       StepKind = "waits"       // a client begins to wait for a lock that it never gets
@@ -71,9 +71,9 @@ const (
 	StepProof       StepKind = "proof"       // the effect of a fault is observed, clearly later
 	StepHeal        StepKind = "heal"        // a fault is over
 	StepDeath       StepKind = "death"       // a node is killed
-	StepRole        StepKind = "role"        // a node says what it is by now
+	StepRole        StepKind = "role"        // a node reports its present role
 	StepLost        StepKind = "lost"        // an acknowledged update is lost for good
-	StepOverwritten StepKind = "overwritten" // ... is overwritten unseen, and a later write brings it back
+	StepOverwritten StepKind = "overwritten" // an acknowledged update is overwritten unseen, and a later write brings it back
 )
 
 // Survived is the story of a run without a violation.
@@ -93,7 +93,7 @@ type Total struct {
 // TotalKind says what was summed up.
 type TotalKind string
 
-// The kinds of totals.
+// Kinds of totals.
 const (
 	TotalOverlaps   TotalKind = "overlaps"    // pairs of clients that were inside at once
 	TotalLostPlain  TotalKind = "lost-plain"  // updates lost for good without a fence
@@ -102,8 +102,7 @@ const (
 	TotalNoFence    TotalKind = "no-fence"    // updates lost that no fence could have saved
 )
 
-// Tell makes the story of a run. It is a pure function: the same results and the same
-// record give the same story.
+// Tell makes the story of a run. It is a pure function: the same results and the same record give the same story.
 func Tell(r *checker.Results, rec *history.Record) *Story {
 	s := &Story{Incidents: incidents(r, checker.Fail), Noted: incidents(r, checker.Pass), Totals: totals(r)}
 	for i := range s.Told() {
@@ -116,13 +115,13 @@ func Tell(r *checker.Results, rec *history.Record) *Story {
 	return s
 }
 
-// Told are the incidents that are told step by step.
+// Told returns the incidents that are told step by step.
 func (s *Story) Told() []Incident { return s.Incidents[:min(len(s.Incidents), MaxTold)] }
 
-// Untold are the incidents that are only counted.
+// Untold returns the incidents that are only counted.
 func (s *Story) Untold() []Incident { return s.Incidents[len(s.Told()):] }
 
-// Worst is the finding that is told first; nil when no required check failed with one.
+// Worst returns the finding that is told first; nil if no required check failed with one.
 func (s *Story) Worst() *checker.Finding {
 	if len(s.Incidents) == 0 {
 		return nil

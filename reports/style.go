@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Style is how text is written for a terminal. The zero value is for files and pipes: lines as long as they are, and no colour.
+// Style is how text is written to a terminal. The zero value is for files and pipes: unwrapped lines without colour.
 type Style struct {
 	Width int // of the terminal, in columns; 0: lines are not wrapped
 	Color bool
@@ -34,7 +34,7 @@ func (s Style) paint(c colour, text string) string {
 // minText is the least room for text beside an indentation.
 const minText = 24
 
-// Status sets a word off by the exit code that it stands for.
+// Status colours a word by the exit code that it stands for.
 func (s Style) Status(code int, word string) string {
 	switch code {
 	case 0:

@@ -12,7 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Summary writes what happened for a terminal: the outcome, the story in a few steps, its cause and cure, the checks, the
+// Summary writes a run for a terminal: the outcome, the story in a few steps, its cause and cure, the checks, the
 // figures.
 func Summary(w io.Writer, r *checker.Results, rec *history.Record, style Style) error {
 	s, r := &printer{w: w, style: style}, once(r)

@@ -7,9 +7,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Timeline is a picture of a part of the run: a lane for each client and each server, in
-// SVG units. However much happened, all of its time is drawn: what falls on the same
-// pixels of a lane is one shape.
+// Timeline is a picture of a part of the run: a lane for each client and each server, in SVG units. It always draws
+// the whole time: marks on the same pixels of a lane are one shape.
 //
 //	client  ....waiting....|=== proven hold ===|        fault band behind it
 //	        |------- lease (sent to deadline) -------|
@@ -20,12 +19,12 @@ type Timeline struct {
 	Lanes  []Lane
 	Shapes []Shape
 	Ticks  []Tick
-	Folded string // which rows stand for several, if any
+	Folded string // rows that stand for several, if any
 	// Numbers are the steps of the story beside the picture.
 	Numbers []Number
 }
 
-// Lane is a row: of one party, or of those that share the last one.
+// Lane is a row for one party, or the last one, for all that share it.
 type Lane struct {
 	Name string
 	Y    int
@@ -34,7 +33,7 @@ type Lane struct {
 // AtEdge reports whether a label beside x would leave the picture.
 func (t *Timeline) AtEdge(x float64) bool { return x > float64(t.Width-110) }
 
-// Short is the name as far as there is room.
+// Short returns the name, shortened to fit.
 func (l Lane) Short() string {
 	const most = 11
 	if r := []rune(l.Name); len(r) > most {
@@ -43,7 +42,7 @@ func (l Lane) Short() string {
 	return l.Name
 }
 
-// Number is a mark for one step of a story, or for several that stand close together.
+// Number is a mark for one step of a story, or for several that are close together.
 type Number struct {
 	X, Y, R float64
 	Text    string
@@ -57,8 +56,8 @@ type Tick struct {
 	Text string
 }
 
-// Shape is a rectangle or a mark, with its class for the style sheet and a tooltip; or,
-// with a path, several of one class that stand close together.
+// Shape is a rectangle or a mark, with its class for the style sheet and a tooltip. With a path, it is several of one
+// class that are close together.
 type Shape struct {
 	Kind       string // rect, dot, cross, path
 	Class      string

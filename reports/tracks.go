@@ -18,9 +18,9 @@ const (
 	wideGap = 16
 )
 
-// track is the shapes of one class in one row. Those that begin on the same pixel are one
-// item, however many there are; so a track has as many items as the picture is wide, at most.
-// Shapes of different classes are never joined: what matters cannot vanish in what is ordinary.
+// track has the shapes of one class in one row. Those that begin on the same pixel are one item, however many there
+// are; so a track has at most as many items as the picture is wide. Shapes of different classes are never joined, so
+// that important ones cannot vanish among ordinary ones.
 type track struct {
 	class, kind string
 	row         string // whose it is; empty: of all
@@ -38,7 +38,7 @@ type item struct {
 	pieces   []piece
 }
 
-// piece is what is drawn of an item: from here to there.
+// piece is the drawn extent of an item.
 type piece struct{ x, end float64 }
 
 func (t *track) add(it item) {

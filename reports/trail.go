@@ -13,8 +13,8 @@ const trailFrom, trailTo = `<div id="trail">`, `</div>`
 // maxPage bounds a page that is read again, in bytes.
 const maxPage = 64 << 20
 
-// Retrail writes anew where a run belongs (about.Trail) and how often its outcome showed again (about.Rate) into
-// the page at path. When the page was made, the runs after it were not there yet.
+// Retrail updates the links of a run (about.Trail) and how often its outcome showed again (about.Rate) in the page at
+// path. When the page was made, the runs after it did not exist.
 func Retrail(path string, about Context) error {
 	old, err := files.Read(path, maxPage)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // such characters.
 func visible(s string) string { return Visible(s, "") }
 
-// Visible makes text harmless that comes from a history: see visible. The characters to keep are our own.
+// Visible makes text from a history harmless: see visible. It leaves the characters in keep as they are.
 func Visible(s, keep string) string {
 	clean := func(r rune) bool { return strconv.IsPrint(r) || strings.ContainsRune(keep, r) }
 	plain := func(c byte) bool { return c >= ' ' && c < 0x7f || c < utf8.RuneSelf && strings.IndexByte(keep, c) >= 0 }

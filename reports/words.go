@@ -9,7 +9,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 )
 
-// Headline is the verdict in one sentence, fit for a terminal.
+// Headline returns the verdict in one sentence, fit for a terminal.
 func Headline(r *checker.Results) string { return visible(headline(r)) }
 
 func headline(r *checker.Results) string {
@@ -122,7 +122,7 @@ func shortly(in Incident) string {
 		moment(in.First))
 }
 
-// remark says why an incident fails nothing by itself, where that is so.
+// remark returns why an incident alone fails nothing, if that is so.
 func remark(in Incident) string {
 	switch {
 	case !in.Finding.Gating:

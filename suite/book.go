@@ -7,24 +7,24 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 )
 
-// Collection is what the suites of a program are made of: its catalogue, and what it says of it. All but the catalogue may be
-// missing.
+// Collection is what a program's suites are made of: its catalogue, and its cases, presets and documented outcomes.
+// All but the catalogue may be missing.
 type Collection struct {
 	*harness.Catalogue
 	Sets    map[string]func() []Case                         // cases, by the name under which a file includes them
-	Says    func(backend, fault string) (w Outcome, ok bool) // what is documented of a pair, with default parameters; nil: nothing
+	Says    func(backend, fault string) (w Outcome, ok bool) // the documented outcome of a pair, with default parameters; nil: none
 	Presets map[string][]byte                                // suite files that come with the program, by name
 	// the suite file to begin with, for a program without backends of its own
 	First []byte
 }
 
-// SetNames are the names of the sets of cases, sorted.
+// SetNames returns the names of the sets of cases, sorted.
 func (b *Collection) SetNames() []string { return slices.Sorted(maps.Keys(b.Sets)) }
 
-// PresetNames are the names of the presets, sorted.
+// PresetNames returns the names of the presets, sorted.
 func (b *Collection) PresetNames() []string { return slices.Sorted(maps.Keys(b.Presets)) }
 
-// Documented is what is documented of a backend under a fault.
+// Documented returns the documented outcome of a backend under a fault.
 func (b *Collection) Documented(backend, fault string) (Outcome, bool) {
 	if b.Says == nil {
 		return "", false

@@ -1,10 +1,9 @@
-// Package suite says what must come out of which run. A [Case] is a run and its [Expectation];
-// [Expectation.Compare] says what differs. Tests, docs, claims and gates speak this one language. [Controls] are
-// the runs without faults that show that the harness itself is right. Put a [Case] into a test or a gate to hold
-// a lock to an outcome.
+// Package suite holds runs to their expected outcomes. A [Case] is a run and its [Expectation]; [Expectation.Compare]
+// returns the differences. Tests, docs, claims and gates all use it. [Controls] are the runs without faults that show
+// that the harness itself is right. Put a [Case] into a test or a gate to hold a lock to an outcome.
 //
-// A case is plain data: it is run in this process by [Case.Do], or by the real binary with
-// the words of harness.Config.Args.
+// A case is plain data: [Case.Do] runs it in this process, and the real binary runs it with the words of
+// harness.Config.Args.
 package suite
 
 import (
@@ -18,21 +17,21 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 )
 
-// Case is a run and what must come out of it.
+// Case is a run and its expected outcome.
 type Case struct {
 	Name   string // unique in its suite: lower case words joined by - or /
 	Text   string // what it shows, in a sentence
-	Source string // who said so, as a Markdown link; empty: we do
-	// Run is the run. Where its seed is 0, the case must hold with every seed.
+	Source string // who claims it, as a Markdown link; empty: we do
+	// Run is the run. If its seed is 0, the case must hold with every seed.
 	Run    harness.Config
 	Expect Expectation
-	// Search, if any, is made in place of the run: it chooses faults, workload, clients, locks, time and seeds itself.
+	// Search, if not nil, replaces the run: it chooses faults, workload, clients, locks, time and seeds itself.
 	Search *Search
-	// Trial, if any, is the trial.json of a run that was kept: its plan is carried out as it is, and Run is its configuration.
+	// Trial, if any, is the trial.json of a kept run: its plan is carried out as it is, and Run is its configuration.
 	Trial json.RawMessage
 }
 
-// Search is how long a case is searched for violations, and with which faults.
+// Search says for how long a case is searched for violations, and with which faults.
 type Search struct {
 	For     time.Duration `json:"for_ns"`
 	Only    []string      `json:"only,omitempty"`    // faults; empty: all that can be injected
@@ -40,8 +39,8 @@ type Search struct {
 	Vary    []string      `json:"vary,omitempty"`    // options of the lock
 }
 
-// MustLine is the configuration of a line of flags, as harness.ParseLine reads it. It
-// panics where the line is wrong: it is for cases that are written in Go.
+// MustLine returns the configuration of a line of flags, as harness.ParseLine reads it. It panics if the line is
+// wrong: use it for cases that are written in Go.
 func MustLine(line string) harness.Config {
 	cfg, err := harness.ParseLine(line)
 	if err != nil {
@@ -50,7 +49,7 @@ func MustLine(line string) harness.Config {
 	return cfg
 }
 
-// Seeded is the same case with a seed of its own. A kept trial has its seed: other seeds only repeat it.
+// Seeded returns the case with another seed. A kept trial keeps its seed: other seeds only repeat it.
 func (c Case) Seeded(seed uint64) Case {
 	if c.Trial == nil {
 		c.Run.Seed = seed
@@ -60,11 +59,11 @@ func (c Case) Seeded(seed uint64) Case {
 
 var goodName = regexp.MustCompile(`^[a-z0-9]+([-/][a-z0-9]+)*$`)
 
-// GoodName reports whether a case may be called so.
+// GoodName reports whether a case may have this name.
 func GoodName(name string) bool { return goodName.MatchString(name) }
 
-// Validate looks at cases without running them: their names, whether their runs are
-// possible here, and whether what they expect can be told of a run at all.
+// Validate checks cases without running them: their names, whether their runs are possible here, and whether a run
+// could show at all what they expect.
 func Validate(cat *harness.Catalogue, cases ...Case) error {
 	var errs []error
 	seen := map[string]bool{}
@@ -127,7 +126,7 @@ func (r *run) UnmarshalJSON(b []byte) error {
 	return strictly(b, (*harness.Config)(r))
 }
 
-// MarshalJSON writes a case. The directory of its run is left out, and the command that repeats it.
+// MarshalJSON writes a case without the directory of its run and the command that repeats it.
 func (c Case) MarshalJSON() ([]byte, error) {
 	c.Run.Command = ""
 	return json.Marshal(written{c.Name, c.Text, c.Source, run(c.Run), c.Expect, c.Search, c.Trial})
@@ -140,8 +139,7 @@ func strictly(b []byte, into any) error {
 	return d.Decode(into)
 }
 
-// UnmarshalJSON reads a case. A field that it does not know is an error: an expectation
-// that is misspelt would be met by every run.
+// UnmarshalJSON reads a case. An unknown field is an error: every run would meet a misspelt expectation.
 func (c *Case) UnmarshalJSON(b []byte) error {
 	var w written
 	if err := strictly(b, &w); err != nil {

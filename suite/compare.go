@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 )
 
-// What can differ.
+// Kinds of differences.
 const (
 	DiffExit    = "exit code"
 	DiffResults = "results" // there are none
@@ -22,16 +22,16 @@ const (
 	DiffFigure  = "figure"
 )
 
-// Difference is one thing that came out other than expected.
+// Difference is one difference from the expected outcome.
 type Difference struct {
 	What string `json:"what"`         // one of the Diff constants
 	Of   string `json:"of,omitempty"` // the check or the figure
 	Got  string `json:"got"`
 	Want string `json:"want"`
-	Why  string `json:"why,omitempty"` // what the results say of it
+	Why  string `json:"why,omitempty"` // what the results say about it
 }
 
-// String is the difference as a sentence.
+// String returns the difference as a sentence.
 func (d Difference) String() string {
 	subject := d.What
 	switch {
@@ -47,7 +47,7 @@ func (d Difference) String() string {
 	return s
 }
 
-// Sentences are differences as text, one a line.
+// Sentences returns differences as text, one a line.
 func Sentences(ds []Difference) string {
 	lines := make([]string, len(ds))
 	for i, d := range ds {
@@ -59,9 +59,8 @@ func Sentences(ds []Difference) string {
 // absent stands for what a run should have and has not.
 const absent = "none"
 
-// Compare says what of a run contradicts the expectation, in an order that is always the
-// same. exit is the code that it ended with, r its results: nil where it was refused or
-// broke before it could be judged.
+// Compare returns where a run contradicts the expectation, always in the same order. exit is the exit code of the
+// run, r its results, nil if it was refused or broke before it could be judged.
 func (e Expectation) Compare(exit int, r *checker.Results) []Difference {
 	var out []Difference
 	if len(e.Exit) > 0 && !slices.Contains(e.Exit, exit) {

@@ -9,8 +9,8 @@ import (
 // controlSeeds is how often each control is run.
 const controlSeeds = 20
 
-// Controls show that the harness itself is right, with the seeds 1 to 20 each: no lock at
-// all must fail, a correct lock without faults must pass.
+// Controls returns cases that show that the harness itself is right, with the seeds 1 to 20 each: no lock at all must
+// fail, a correct lock without faults must pass.
 func Controls() []Case {
 	var cases []Case
 	for seed := 1; seed <= controlSeeds; seed++ {

@@ -8,9 +8,9 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 )
 
-// Deviating are the findings that make a run other than expected, in the order of [checker.RankFound]: the
-// first one is the one to quote. differs is what [Expectation.Compare] said of the same run. A difference
-// that no finding makes, as a violation that is missing, has none.
+// Deviating returns the findings that make a run differ from the expectation, in the order of [checker.RankFound]:
+// quote the first one. differs is the result of [Expectation.Compare] for the same run. Differences without a
+// finding, such as a missing violation, have none.
 func (e Expectation) Deviating(r *checker.Results, differs []Difference) []checker.Found {
 	if r == nil {
 		return nil
@@ -47,15 +47,15 @@ func (e Expectation) blames(d Difference, one checker.Found, c checker.Result) b
 // exitViolation is the exit code of a violation, as a difference has it.
 var exitViolation = anyOf([]int{harness.ExitViolation})
 
-// Deviation is one way in which a run is not as expected, without its figures: what a baseline knows.
+// Deviation is one way in which a run is not as expected, without its figures, for comparison with a baseline.
 type Deviation struct {
 	Check     string        `json:"check,omitempty"`
 	Class     checker.Class `json:"class,omitempty"`     // of findings of the check
-	Threshold string        `json:"threshold,omitempty"` // that is missed
+	Threshold string        `json:"threshold,omitempty"` // the missed threshold
 	Other     string        `json:"other,omitempty"`     // an expectation that no finding and no threshold is about
 }
 
-// String is the deviation in words.
+// String returns the deviation in words.
 func (d Deviation) String() string {
 	if d.Check != "" {
 		return d.Check + " (" + string(d.Class) + ")"
@@ -63,10 +63,10 @@ func (d Deviation) String() string {
 	return cmp.Or(d.Threshold, d.Other)
 }
 
-// Word is what the findings of a deviation show.
+// Word returns the outcome that the findings of a deviation show.
 func (d Deviation) Word() Outcome { return wordOfFinding(d.Check, checker.Finding{Class: d.Class}) }
 
-// Deviations are what a run deviates in, each once, in an order that is always the same.
+// Deviations returns the deviations of a run, each once, always in the same order.
 func (e Expectation) Deviations(r *checker.Results, differs []Difference) []Deviation {
 	var out []Deviation
 	add := func(d Deviation) {

@@ -6,11 +6,10 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 )
 
-// Do makes the run of a case in this process, judges it and says what differs from what
-// the case expects. dir is the run's directory; it must be empty or absent. A run that was
-// refused or broke has no outcome; its exit code is compared like any other, and the error
-// is returned unless just that was expected. harness.WorkerMain must have been called
-// with the same catalogue. Of a case with a search it makes the one run that has the configuration.
+// Do makes the run of a case in this process, judges it and returns where it differs from the expectation. dir is the
+// run's directory; it must be empty or absent. A run that was refused or broke has no outcome; its exit code is
+// compared like any other, and the error is returned unless it was expected. harness.WorkerMain must have been called
+// with the same catalogue. For a case with a search, Do makes the one run of the configuration.
 func (c Case) Do(ctx context.Context, cat *harness.Catalogue, dir string) (*harness.Outcome, []Difference, error) {
 	out, err := c.run(ctx, cat, dir)
 	if err == nil {
@@ -35,8 +34,8 @@ func (c Case) run(ctx context.Context, cat *harness.Catalogue, dir string) (*har
 	return t.Run(ctx, dir, nil)
 }
 
-// Refused is what a run that broke, or was refused, differs in from what the case expects; the error is returned unless just
-// that was expected.
+// Refused returns where a run that broke, or was refused, differs from the expectation; it returns err unless that
+// was expected.
 func (c Case) Refused(err error) ([]Difference, error) {
 	switch code := harness.CodeOf(err); {
 	case code == 0:

@@ -11,33 +11,33 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 )
 
-// Expectation is what must come out of a run: all of what is set, and nothing more is
-// asked. Maps are by the name of a check or a figure, as in results.json.
+// Expectation is the expected outcome of a run. All fields that are set must be met, nothing else is checked. Maps
+// are by the name of a check or a figure, as in results.json.
 type Expectation struct {
 	// Outcome is how the run ends, in one word. An inconclusive run contradicts no word.
 	Outcome Outcome `json:"outcome,omitempty" yaml:"outcome,omitempty"`
-	// Exit lists the exit codes that the run may end with.
+	// Exit lists the exit codes with which the run may end.
 	Exit []int `json:"exit,omitempty" yaml:"exit,omitempty"`
 	// Verdicts are the answers that checks give.
 	Verdicts map[string]checker.Verdict `json:"verdicts,omitempty" yaml:"verdicts,omitempty"`
-	// Classes are those of every finding of a check; it has one at least.
+	// Classes has the class of every finding of a check, which must have one at least.
 	Classes map[string]checker.Class `json:"classes,omitempty" yaml:"classes,omitempty"`
-	// Rules are found by a check, each at least once; it may find others, too.
+	// Rules lists rules that a check must find, each at least once; it may find others, too.
 	Rules map[string][]string `json:"rules,omitempty" yaml:"rules,omitempty"`
-	// Figures are bounds of stats. One that was not measured is in no bound.
+	// Figures has bounds for stats. A figure that was not measured is out of bounds.
 	Figures map[string]Bound `json:"figures,omitempty" yaml:"figures,omitempty"`
 }
 
-// Bound is where a figure must lie, its ends included, in the figure's own unit.
+// Bound is the range of a figure, ends included, in the figure's own unit.
 type Bound struct {
 	AtLeast *int64 `json:"at_least,omitempty" yaml:"at_least,omitempty"`
 	AtMost  *int64 `json:"at_most,omitempty" yaml:"at_most,omitempty"`
 }
 
-// AtLeast is the bound from v on.
+// AtLeast returns the bound from v on.
 func AtLeast(v int64) Bound { return Bound{AtLeast: &v} }
 
-// AtMost is the bound up to v.
+// AtMost returns the bound up to v.
 func AtMost(v int64) Bound { return Bound{AtMost: &v} }
 
 // has reports whether a figure lies within the bound.
@@ -45,7 +45,7 @@ func (b Bound) has(v int64) bool {
 	return (b.AtLeast == nil || v >= *b.AtLeast) && (b.AtMost == nil || v <= *b.AtMost)
 }
 
-// String is the bound in words.
+// String returns the bound in words.
 func (b Bound) String() string {
 	switch {
 	case b.AtLeast == nil && b.AtMost == nil:
@@ -69,9 +69,8 @@ var (
 	goodRule   = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 )
 
-// Validate says what could not be told of any run: unknown checks, words, verdicts,
-// classes and exit codes, bounds without a number between their ends, and an expectation
-// of nothing, which every run would meet.
+// Validate returns what no run could show: unknown checks, words, verdicts, classes and exit codes, bounds without a
+// number between their ends, and an expectation of nothing, which every run would meet.
 func (e Expectation) Validate(checks *checker.Catalogue) error {
 	var errs []error
 	complain := func(format string, args ...any) { errs = append(errs, fmt.Errorf("expect: "+format, args...)) }

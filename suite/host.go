@@ -13,6 +13,6 @@ func Hindered(r *checker.Results) bool {
 	return r.Stats["unplanned_stall_max_ns"] > r.TTL/hostTook || Busy(r.Stats, r.Duration)
 }
 
-// Busy reports whether tasks waited for the host for so much of a run of a length, in ns, that what is missing in it may be the
-// host's doing, and its times say nothing of the lock.
+// Busy reports whether tasks waited for the host for so much of a run of the length, in ns, that missing observations
+// may be the host's doing, and the run's times say nothing of the lock.
 func Busy(stats checker.Figures, length int64) bool { return stats["host_busy_ns"] > length/hostBusy }

@@ -2,24 +2,24 @@ package suite
 
 import "github.com/lockstorm/lockstorm/checker"
 
-// Outcome is how a run ends, in one word: the cells of docs/backends.md.
+// Outcome is how a run ends, in one word, as in docs/backends.md.
 type Outcome string
 
-// The words.
+// Outcomes.
 const (
 	Safe     Outcome = "safe"     // no violation
 	Inherent Outcome = "inherent" // only violations that every lock with a lease, or no fence, can have
 	Mostly   Outcome = "mostly"   // safe or inherent, depending on the moment
 	Defect   Outcome = "defect"   // a lock that breaks its own promise
-	Blocks   Outcome = "blocks"   // it does not come back
-	Violated Outcome = "violated" // any violation, but one there is
+	Blocks   Outcome = "blocks"   // the lock does not come back
+	Violated Outcome = "violated" // any violation, but at least one
 	Any      Outcome = "any"      // it depends on the moment: safe, or any violation
 )
 
-// Words lists the words, in the order of the docs.
+// Words returns the words, in the order of the docs.
 func Words() []Outcome { return []Outcome{Safe, Inherent, Mostly, Defect, Blocks, Violated, Any} }
 
-// Doc says what a word means; empty for what is no word.
+// Doc returns the meaning of a word; empty for unknown words.
 func (w Outcome) Doc() string {
 	return map[Outcome]string{
 		Safe:     "no violation",
@@ -37,8 +37,8 @@ func (w Outcome) allows(got Outcome) bool {
 	return w == Any || w == got || (w == Mostly && (got == Safe || got == Inherent)) || (w == Violated && got != Safe)
 }
 
-// WordOf is how a run ended: the worst that it shows for certain. It is Safe, Inherent,
-// Blocks or Defect. Of an inconclusive run it says only what was seen.
+// WordOf returns how a run ended: the worst that it certainly shows. It is Safe, Inherent, Blocks or Defect. For an
+// inconclusive run it covers only what was seen.
 func WordOf(r *checker.Results) Outcome {
 	got := Safe
 	for name, c := range r.Checks {
@@ -75,7 +75,7 @@ func wordOfFinding(check string, f checker.Finding) Outcome {
 	return Defect
 }
 
-// WorseOf is the worse of two ways to end; an empty one says nothing.
+// WorseOf returns the worse of two outcomes; an empty one counts for nothing.
 func WorseOf(a, b Outcome) Outcome {
 	if a == "" {
 		return b
@@ -91,7 +91,7 @@ func worse(a, b Outcome) Outcome {
 	return a
 }
 
-// Compare orders ways to end, the worst last.
+// Compare orders outcomes, the worst last.
 func Compare(a, b Outcome) int {
 	rank := map[Outcome]int{Safe: 0, Inherent: 1, Blocks: 2, Defect: 3}
 	return rank[a] - rank[b]

@@ -12,14 +12,13 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 )
 
-// Calls are the calls that users make beside acquire and release, as a section makes them. Its
-// zero value is a section that makes none.
+// Calls are the calls beside acquire and release that a section makes. Its zero value makes none.
 type Calls struct {
 	Extend  string  // Extend constants
 	Ask     bool    // whether the lock is held is asked before each write
 	Token   string  // Token constants
 	Release string  // Release constants
-	Cancel  float64 // part of the waits that are cancelled
+	Cancel  float64 // share of the waits that are cancelled
 	Reuse   bool    // the lock object is used again
 	Pair    bool    // a second lock is tried for and held inside the first, by the same object
 }
@@ -31,7 +30,7 @@ const (
 	ExtendBackground = "background" // every third of the time to live, beside the section
 )
 
-// What is given to the store as the owner.
+// Owner values that the store gets.
 const (
 	TokenUnique = "unique" // a nonce for each attempt
 	TokenEqual  = "equal"  // the same for all clients
@@ -45,7 +44,7 @@ const (
 	ReleaseExtending = "extending" // while an extension is under way
 )
 
-// CallParams are the parameters that make a workload's sections make [Calls].
+// CallParams returns the parameters that make a workload's sections make [Calls].
 func CallParams() []Param {
 	return []Param{
 		{Name: "extend", Default: ExtendNone, Doc: "when the client extends the lock (none: never; half: once, halfway between read " +
@@ -96,7 +95,7 @@ func newCalls(v Values) (c Calls, err error) {
 	return c, err
 }
 
-// Needs are the calls that a backend must have for it: Call constants of package backends.
+// Needs returns the calls that a backend must have for it: Call constants of package backends.
 func (c Calls) Needs() (needs []string) {
 	if (c.Extend != "" && c.Extend != ExtendNone) || c.Release == ReleaseExtending {
 		needs = append(needs, backends.CallExtend)
@@ -124,8 +123,8 @@ func (c Calls) token(client int64) string {
 	return ""
 }
 
-// Extend asks for the lease to be extended, as a user of the library does. It is recorded as a
-// renewal; one that says that the lock is lost is a loss that the client was told of.
+// Extend extends the lease, as a user of the library does. It is recorded as a renewal; if the library says that the
+// lock is lost, the client was told of the loss.
 func (h *Hold) Extend(ctx context.Context) error {
 	ext, can := h.lease.(backends.Extender)
 	if !can {
@@ -144,8 +143,7 @@ func (h *Hold) Extend(ctx context.Context) error {
 	return nil
 }
 
-// Ask asks the library whether the lock is held; a no, and no answer, is a loss that the client
-// was told of.
+// Ask asks the library whether the lock is held. If it says no, or does not answer, the client was told of the loss.
 func (h *Hold) Ask(ctx context.Context) {
 	asker, can := h.lease.(backends.Asker)
 	if !can {
@@ -221,8 +219,7 @@ func (s *Settings) giveBack(ctx context.Context, h *Hold, t Turn) error {
 	return h.Release(ctx)
 }
 
-// Keep stays inside for a while, between read and write; half way it is extended where the section
-// does so.
+// Keep stays inside for a while, between read and write; half way it extends the lease if the section does so.
 func (s *Settings) Keep(ctx context.Context, h *Hold, t Turn) error {
 	if s.Calls.Extend != ExtendHalf || t.Last {
 		s.Stay(ctx, t)

@@ -12,13 +12,13 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Resource is what the lock protects: see package backends, where stores offer it, too.
+// Resource is the protected data: see package backends, since stores offer it, too.
 type Resource = backends.Resource
 
 // Access is the resource under one grant.
 type Access = backends.Access
 
-// ClientConfig is what a recorded client is made of.
+// ClientConfig is the configuration of a recorded client.
 type ClientConfig struct {
 	Name       string
 	Index      int64 // number of the client, from 1: its processes are Index*1e6 + n
@@ -27,19 +27,19 @@ type ClientConfig struct {
 	Fencing    string   // history.Fencing constants
 	Trusting   bool     // goes on after a deadline or a loss
 	OnlyTold   bool     // knows no deadline: it goes on until it is told of a loss
-	AsksMethod bool     // goes by a method of its library: once a deadline has passed, it asks whether the lock is held
+	AsksMethod bool     // asks a method of its library, once a deadline has passed, whether the lock is held
 	NoTry      bool     // the lock cannot be tried: every attempt waits
-	Settles    bool     // what is written under a grant takes effect with its release
-	NoTokens   bool     // the lock is said to issue none: what its grants carry is none
+	Settles    bool     // writes under a grant take effect with its release
+	NoTokens   bool     // the lock issues no tokens: those on its grants do not count
 	TTL        time.Duration
 	Gate       Gate
-	Wire       func() history.Wire // what the client has sent and read so far; nil: nobody counts
+	Wire       func() history.Wire // returns what the client has sent and read so far; nil: it is not counted
 	Rand       *rand.Rand          // seeded: owner nonces
 	OnLogError func(error)
 }
 
-// Client performs operations and records them: an invoke is in its log before its
-// request leaves, and an error that says nothing for certain becomes info.
+// Client performs operations and records them: an invoke is in its log before its request leaves, and an error that
+// leaves the outcome open is recorded as info.
 type Client struct {
 	cfg       ClientConfig
 	locker    backends.Locker
@@ -54,7 +54,7 @@ type Client struct {
 // processesPerClient is the distance between the process numbers of two clients.
 const processesPerClient = 1_000_000
 
-// NewClient makes a recorded client, which needs a lock to use: see Use.
+// NewClient returns a recorded client. Call Use to give it a lock.
 func NewClient(cfg ClientConfig) *Client {
 	c := &Client{cfg: cfg}
 	c.sessions = &sessions{c: c, all: map[string]*session{}}
@@ -63,13 +63,13 @@ func NewClient(cfg ClientConfig) *Client {
 	return c
 }
 
-// Use gives the client the lock that it drives, and what it protects; nil: nothing.
+// Use sets the lock that the client drives, and the resource; nil: none.
 func (c *Client) Use(l backends.Locker, r Resource) { c.locker, c.resource = l, r }
 
-// Name is the client's name in the history.
+// Name returns the client's name in the history.
 func (c *Client) Name() string { return c.cfg.Name }
 
-// Registers are those that the run has, in the order in which a section uses them.
+// Registers returns the registers of the run, in the order in which a section uses them.
 func (c *Client) Registers() []string { return c.cfg.Registers }
 
 func (c *Client) newProcess() int64 { return c.last.Add(1) }
@@ -124,20 +124,19 @@ func (c *Client) notice(e history.Event) {
 	}
 }
 
-// Ask is what a client asks for.
+// Ask is a request for a lock.
 type Ask struct {
 	Lock string
 	Try  bool   // one try, no waiting
 	Mode string // "" is exclusive, history.ModeShared that of readers
-	// Within is a hold of the same lock under which it is asked for again, as the same owner:
-	// for reentrant locks, and for up- and downgrades.
+	// Within is a hold of the same lock under which the same owner asks for it again: for reentrant locks, and for up-
+	// and downgrades.
 	Within *Hold
-	Token  string // is given to the store as the owner, instead of a nonce: a choice of its user
-	Reuse  bool   // use the lock object of the last request again, where there is one
+	Token  string // the user's own owner value, instead of a nonce
+	Reuse  bool   // use the lock object of the last request again, if there is one
 }
 
-// Acquire asks for the lock. It returns nil when the lock was not granted; an error means
-// that the client must stop.
+// Acquire asks for the lock. It returns nil if the lock was not granted; an error means that the client must stop.
 func (c *Client) Acquire(ctx context.Context, ask Ask) (*Hold, error) {
 	c.grants++
 	h := &Hold{c: c, Lock: ask.Lock, Mode: ask.Mode, Grant: fmt.Sprintf("%s-%d", c.cfg.Name, c.grants)}

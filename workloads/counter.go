@@ -9,7 +9,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/register"
 )
 
-// Specs are the workloads for the catalogue.
+// Specs returns the workloads.
 func Specs() []Spec {
 	return []Spec{
 		{
@@ -113,8 +113,8 @@ func (w *mutex) Section(ctx context.Context, c *Client, t Turn) (bool, error) {
 	})
 }
 
-// Run is the section that most workloads share: acquire one of the locks, act as the holder,
-// release, pause. act returns an error only when the client cannot go on.
+// Run is the section that most workloads share: acquire one of the locks, act as the holder, release, pause. act must
+// return an error only if the client cannot go on.
 func (s *Settings) Run(ctx context.Context, c *Client, t Turn, act func(*Hold) error) (granted bool, err error) {
 	return s.section(ctx, c, s.ask(t), t, act)
 }
@@ -153,12 +153,12 @@ func (s *Settings) section(ctx context.Context, c *Client, ask Ask, t Turn, act 
 	return true, nil
 }
 
-// Begin acquires one of the locks; nil where it was not granted.
+// Begin acquires one of the locks; it returns nil if the lock was not granted.
 func (s *Settings) Begin(ctx context.Context, c *Client, t Turn) (*Hold, error) {
 	return s.begin(ctx, c, s.ask(t), t)
 }
 
-// Stay is the time between read and write; a last section does not linger.
+// Stay waits as long as a section does between read and write; a last section does not linger.
 func (s *Settings) Stay(ctx context.Context, t Turn) {
 	if !t.Last {
 		pause(ctx, s.upTo(s.Hold))

@@ -6,24 +6,24 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Spot is where a client stands when it reaches a point.
+// Spot is where a client is when it reaches a point.
 type Spot struct {
 	Lock  string
 	Grant string
-	Lease string // that the grant is under; empty: it is not known, or there is none
-	// Connection that the grant is on, as the server names it; empty: none that is known.
+	Lease string // lease of the grant; empty: there is none, or it is not known
+	// Connection is the server's name for the connection of the grant; empty: none is known.
 	Connection string
 	Deadline   history.Opt // deadline in force
-	Nodes      []string    // that granted, where the backend says so
+	Nodes      []string    // nodes that granted, where the backend reports them
 }
 
-// Gate is told of every point that is reached; it blocks where a fault holds the
-// client. It must be quick when nothing is tied to the point.
+// Gate is told of every point that is reached; it blocks while a fault holds the client. It must return fast if no
+// fault is tied to the point.
 type Gate interface {
 	Reach(ctx context.Context, point string, at Spot)
 }
 
-// Open is the gate that holds nobody.
+// Open is the gate that holds no client.
 type Open struct{}
 
 // Reach returns at once.

@@ -29,9 +29,9 @@ type Hold struct {
 	renewer   *renewer        // of a lease of its own; nil: none yet
 }
 
-// Valid is the discipline's check: whether the client may still act as the holder. A
-// trusting client always may; one that goes by what it is told knows no deadline, unless its
-// library has a method to ask, which would say no from the deadline on.
+// Valid reports whether the client may still act as the holder, by its discipline. A trusting client always may; one
+// that goes by what it is told knows no deadline, unless its library has a method to ask, which would say no from the
+// deadline on.
 func (h *Hold) Valid() bool {
 	if h.c.cfg.Trusting {
 		return true
@@ -62,9 +62,8 @@ func (h *Hold) spot() Spot {
 	}
 }
 
-// Reach says that the section's goroutine stands at a point under this grant. It blocks while
-// a fault holds it there; between it and the request that it stands before, nothing is
-// checked.
+// Reach reports that the section's goroutine is at a point under this grant. It blocks while a fault holds it there.
+// Make the request that follows the point without another check.
 func (h *Hold) Reach(ctx context.Context, point string) { h.c.cfg.Gate.Reach(ctx, point, h.spot()) }
 
 // hooks let the backend report its points, renewals and losses.
@@ -95,8 +94,8 @@ func (h *Hold) renewing(lease string) (func(backends.Renewal, error), error) {
 	return r.renewing(lease)
 }
 
-// givingUp records a release that the backend does by itself, under a process number of
-// its own: the client's own release may still follow.
+// givingUp records a release that the backend makes unasked, under a process number of its own: the client's own
+// release may still follow.
 func (h *Hold) givingUp(lease, reason string) (func(error), error) {
 	if !h.c.cfg.OnlyTold { // else the library tells, sooner or later
 		h.loss(lease, reason)
@@ -127,8 +126,7 @@ func (h *Hold) open(ctx context.Context) error {
 	return err
 }
 
-// Read reads a register. known is false when no value came back; err means that the
-// client must stop.
+// Read reads a register. known is false if no value came back; an error means that the client must stop.
 func (h *Hold) Read(ctx context.Context, register string) (value int64, known bool, err error) {
 	e := h.use(history.FRead, register)
 	if err := h.c.invoke(e); err != nil {
@@ -145,8 +143,8 @@ func (h *Hold) Read(ctx context.Context, register string) (value int64, known bo
 	return value, opErr == nil, h.c.done(e, opErr)
 }
 
-// Write replaces base, which was read under the same grant, by value. known is false
-// when no answer says whether it was; err means that the client must stop.
+// Write replaces base, which was read under the same grant, by value. known is false if no answer says whether it
+// did; an error means that the client must stop.
 func (h *Hold) Write(ctx context.Context, register string, base, value int64) (known bool, err error) {
 	e := h.use(history.FWrite, register)
 	e.Value = history.Value{Base: history.Some(base), New: history.Some(value)}
@@ -165,9 +163,9 @@ func (h *Hold) Write(ctx context.Context, register string, base, value int64) (k
 	return outcome != history.Info, h.c.done(e, opErr)
 }
 
-// Work records that the client acts as the holder without touching a register: do, where it
-// is given, does it, between the invocation and the return; its error says what is known of
-// it, as those of package backends. value goes on record with it, for checks of one's own.
+// Work records that the client acts as the holder without touching a register. It calls do, if not nil, between the
+// invocation and the return; the error of do says what is known of the outcome, as those of package backends do.
+// value is recorded with it, for checks of your own.
 func (h *Hold) Work(ctx context.Context, value any, do func(ctx context.Context) error) error {
 	e := h.c.op(history.FWork, h.Lock, h.Grant)
 	if value != nil {
@@ -203,7 +201,7 @@ func (h *Hold) use(f, register string) history.Event {
 	return e
 }
 
-// Release gives the lock back. The renewer is stopped and waited for first.
+// Release gives the lock back. It first stops the renewer and waits for it.
 func (h *Hold) Release(ctx context.Context) error {
 	h.confirm(ctx)
 	h.Reach(ctx, history.AtBeforeRelease)
@@ -242,8 +240,8 @@ func (h *Hold) confirm(ctx context.Context) {
 	h.c.notice(e)
 }
 
-// writeToSettle writes what takes effect with the release: it is recorded under a process number of
-// its own, and is answered when the release is.
+// writeToSettle makes a write that takes effect with the release: it is recorded under a process number of its own,
+// and is answered when the release is.
 func (h *Hold) writeToSettle(ctx context.Context, e history.Event) (known bool, err error) {
 	e.Process = history.Process{N: h.c.newProcess()}
 	if err := h.c.invoke(e); err != nil {

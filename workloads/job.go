@@ -13,7 +13,7 @@ import (
 // BoundPeriod is the name of the length of a period, in history.Run.Bounds (ns).
 const BoundPeriod = "period"
 
-// PointSent is where a client has done its job and nobody knows of it yet.
+// PointSent is the point where a client has done its job and no other party knows of it yet.
 const PointSent = "job-done"
 
 const (

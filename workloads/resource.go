@@ -13,9 +13,8 @@ func RegisterResource(client string, c *register.Client) Resource {
 	return &registerResource{client: client, conn: c}
 }
 
-// SideBySide are the registers of a workload that updates an unfenced and a fenced one in the
-// same breath, the unfenced first: no answer of the fenced one may alter its path. A lock
-// without tokens has no fence.
+// SideBySide returns the registers of a workload that updates an unfenced and a fenced one together, the unfenced
+// first, so that no answer of the fenced one alters its path. A lock without tokens has no fence.
 func SideBySide(fencing string, tokens bool) []Register {
 	switch {
 	case fencing == history.FencingOn:

@@ -23,7 +23,7 @@ type session struct {
 	holds    []*Hold
 }
 
-// Session is how a backend tells of leases that several grants share.
+// Session returns the client's callbacks for leases that several grants share.
 func (c *Client) Session() backends.Session {
 	return backends.Session{Opened: c.sessions.opened, Renewing: c.sessions.renewing, Lost: c.sessions.loss}
 }

@@ -1,6 +1,6 @@
-// Package workloads is what the clients do. A [Workload] runs one section at a time through a [Client], which
-// records every operation, reaches the points that faults are tied to, and obeys (or not) the loss of its lease:
-// To let the clients do something of your own, write a [Workload].
+// Package workloads has the workloads of clients. A [Workload] runs one section at a time through a [Client], which
+// records every operation, reaches the points that faults are tied to, and obeys (or not) the loss of its lease. To
+// let the clients do something of your own, write a [Workload].
 //
 //	Workload.Section -> Client.Acquire -> Hold.Read / Write -> Hold.Release
 //	                        |                  |                   |
@@ -24,29 +24,28 @@ import (
 type Spec struct {
 	Name   string
 	Doc    string
-	Params []Param         // [Params] are those that most have
-	Points []history.Point // of its own, beside those of every section
-	// Registers are the values of the protected resource that it reads and writes; nil: it
-	// touches none. It is asked once, before the run.
+	Params []Param         // see [Params] for the usual ones
+	Points []history.Point // points of its own, beside those of every section
+	// Registers returns the registers of the protected resource that it reads and writes; nil: none. It is called once,
+	// before the run.
 	Registers func(fencing string, tokens bool) []Register
-	// Calls are the calls that a section makes beside acquire and release (Call constants of
-	// package backends), which a backend must have; nil: none.
+	// Calls returns the calls that a section makes beside acquire and release (Call constants of package backends),
+	// which a backend must have; nil: none.
 	Calls func(s Settings) []string
-	// Fenced: --fencing chooses among its registers, and a lock without tokens cannot be run
-	// with --fencing on.
+	// Fenced is true if --fencing chooses among its registers; then a lock without tokens cannot be run with --fencing
+	// on.
 	Fenced bool
-	// Model is what a lock is taken for under it (a history.Model constant); empty: what its backend
-	// says that it is.
+	// Model is how the workload uses a lock (a history.Model constant); empty: as its backend says.
 	Model string
-	// Tries: it must be able to try.
+	// Tries is true if the lock must be able to try.
 	Tries bool
-	// Counted: the requests of each acquire are counted.
+	// Counted is true if the requests of each acquire are counted.
 	Counted bool
-	// Bounds are times that its checks ask for, by name (Bound constants); nil: none.
+	// Bounds returns times that its checks need, by name (Bound constants); nil: none.
 	Bounds func(s Settings) map[string]time.Duration
-	// Models are the kinds of locks that it is for (history.Model constants); nil: any.
+	// Models are the kinds of locks that it supports (history.Model constants); nil: any.
 	Models []string
-	// Check says what is wrong with its parameters; nil: the common ones are all that it has.
+	// Check returns what is wrong with its parameters; nil: it has only the common ones.
 	Check func(s Settings) error
 	New   func(s Settings) Workload
 }
@@ -57,14 +56,13 @@ type Register struct {
 	Start int64
 }
 
-// EntryName is the name in the catalogue.
+// EntryName returns the name in the catalogue.
 func (s Spec) EntryName() string { return s.Name }
 
-// EntryDoc is the line that `list` shows.
+// EntryDoc returns the line that `list` shows.
 func (s Spec) EntryDoc() string { return s.Doc }
 
-// Valid says in a sentence what is wrong with the spec: it is asked when the spec is added
-// to a catalogue.
+// Valid returns what is wrong with the spec, in a sentence. The catalogue calls it when the spec is added.
 func (s Spec) Valid() error {
 	if s.New == nil {
 		return errors.New("the field `New` is missing: it must be a function that makes the workload")
@@ -102,26 +100,25 @@ type Catalogue = catalog.Catalog[Spec]
 
 // Workload is what one client does again and again.
 type Workload interface {
-	// Section runs one section and says whether the lock was granted. It returns an error
-	// only when the client cannot go on; what the lock refuses or loses is on record.
+	// Section runs one section and reports whether the lock was granted. It returns an error only if the client cannot
+	// go on; refusals and losses of the lock are on record.
 	Section(ctx context.Context, c *Client, t Turn) (granted bool, err error)
 }
 
-// Turn says which section it is. A last one does not linger: it waits for the lock that
-// it names, does its work at once and releases.
+// Turn identifies a section. A last one does not linger: it waits for the lock that it names, does its work at once
+// and releases.
 type Turn struct {
 	Last bool
 	Lock string // of a last section
 }
 
-// Settings are what a workload goes by: the common parameters, resolved, and all of them as
-// they were given.
+// Settings are the settings of a workload: the common parameters, resolved, and all of them as they were given.
 type Settings struct {
 	Locks   []string
 	TTL     time.Duration
 	Hold    time.Duration // longest time between read and write
 	Think   time.Duration // longest pause between two sections
-	Try     float64       // part of the attempts that do not wait
+	Try     float64       // share of the attempts that do not wait
 	Calls   Calls         // that a section makes beside acquire and release
 	Values  Values
 	Clients int        // of the run
@@ -129,7 +126,7 @@ type Settings struct {
 	Rand    *rand.Rand // seeded, one per client; nil before the run
 }
 
-// Params are what most workloads have. Lengths may be multiples of the ttl.
+// Params returns the usual parameters. Durations may be multiples of the ttl.
 func Params() []Param {
 	return []Param{
 		{Name: "hold", Default: "0.1ttl", Doc: "longest time that a client stays in its critical section"},
@@ -162,8 +159,7 @@ func NewSettings(v Values, locks []string, ttl time.Duration) (Settings, error) 
 	return s, nil
 }
 
-// Fence is the rule by which the fenced register takes tokens: that of a parameter `fence`,
-// else the strict one.
+// Fence returns the rule by which the fenced register takes tokens: that of a parameter `fence`, else the strict one.
 func (s Settings) Fence() (register.Fence, error) {
 	f := register.Fence(cmp.Or(s.Values[paramFence], string(register.Strict)))
 	if f != register.Strict && f != register.AtLeast {
@@ -190,7 +186,7 @@ func (s *Settings) upTo(limit time.Duration) time.Duration {
 	return limit/2 + time.Duration(s.Rand.Int64N(int64(limit/2)+1))
 }
 
-// Pause is the time between two sections; it ends with ctx.
+// Pause waits between two sections; it ends with ctx.
 func (s *Settings) Pause(ctx context.Context, t Turn) {
 	if t.Last || s.Think <= 0 {
 		return

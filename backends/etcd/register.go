@@ -10,8 +10,8 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 )
 
-// Register is values in etcd. A request to the fenced one is a transaction that looks for the lock's
-// key, by its create revision, in the same step: a client whose key is gone changes nothing.
+// Register returns the values in etcd. A request to the fenced one is a transaction that checks the lock's key, by
+// its create revision, in the same step: a client whose key is gone changes nothing.
 func Register() backends.Register {
 	return backends.Register{
 		Name: "etcd", Doc: "the data is in etcd; each read or write of the register `fenced` is a transaction that also checks the " +

@@ -11,7 +11,7 @@ import (
 
 const module = "go.etcd.io/etcd/client/v3 v3.7.3"
 
-// Specs are the locks on etcd for the catalogue.
+// Specs returns the locks on etcd.
 func Specs() []backends.Spec {
 	one := spec("etcd-mutex", "etcd's Go package `concurrency`: NewMutex, Lock or TryLock, Unlock, with a new session for each "+
 		"acquire",

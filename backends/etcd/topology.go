@@ -21,7 +21,7 @@ const (
 	Three  = "etcd-three"
 )
 
-// Topologies are the sets of etcd servers that the locks run on.
+// Topologies returns the sets of etcd servers that the locks run on.
 func Topologies() []cluster.Topology {
 	ensemble := cluster.Topology{
 		Name: Three, Doc: "three servers (heartbeat 50 ms, election timeout 250 ms); acknowledged when two have it on disk",

@@ -1,5 +1,5 @@
-// Package file holds locks that need no server: flock, exclusive creation, and no lock
-// at all, the control that must fail.
+// Package file holds locks that need no server: flock, exclusive creation, and no lock at all, the control that must
+// fail.
 package file
 
 import (
@@ -19,12 +19,12 @@ import (
 // Local is the topology without servers.
 const Local = "local"
 
-// Topologies is the one without servers.
+// Topologies returns the one topology, which has no servers.
 func Topologies() []cluster.Topology {
 	return []cluster.Topology{{Name: Local, Doc: "no servers: clients share a directory"}}
 }
 
-// Specs are the file locks for the catalogue, and none.
+// Specs returns the file locks, and the control that locks nothing.
 func Specs() []backends.Spec {
 	return []backends.Spec{
 		{

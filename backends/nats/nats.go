@@ -1,6 +1,6 @@
-// Package nats holds the lock that users build on a key-value bucket of NATS JetStream: create,
-// update by revision, delete by revision. The revision is a fencing token. There is no lock
-// library: these are the calls of nats.go with its defaults.
+// Package nats holds the lock that users build on a key-value bucket of NATS JetStream: create, update by revision,
+// delete by revision. The revision is a fencing token. NATS has no lock library: these are the calls of nats.go with
+// its defaults.
 package nats
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Specs are the locks on NATS for the catalogue.
+// Specs returns the locks on NATS.
 func Specs() []backends.Spec {
 	return []backends.Spec{{
 		Name: "nats-kv", Doc: "a key in a NATS KV bucket (nats.go v1.55.0): Create, and Delete with the revision, which is the " +

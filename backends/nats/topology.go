@@ -19,8 +19,8 @@ const (
 	Three  = "nats-three"
 )
 
-// Topologies are the sets of NATS servers that the locks run on: those of the program nats-server, or, because the server is a
-// Go library, the real one in a child of our own binary.
+// Topologies returns the sets of NATS servers that the locks run on: the program nats-server or, as the server is a
+// Go library, the same server in a child process of this program.
 func Topologies() []cluster.Topology {
 	ensemble := cluster.Topology{
 		Name: Three, Doc: "three servers with JetStream; acknowledged when two have it; an election takes 4 to 10 s",

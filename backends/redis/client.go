@@ -1,7 +1,6 @@
-// Package redis holds the lock implementations on Redis: a ladder from the broken to
-// the best that one server can do. They share one client and differ in how they take, keep
-// and release the key. The client sends again by itself, as those of users do; a tap on its
-// connections tells what of its errors and refusals is certain.
+// Package redis holds the lock implementations on Redis: a ladder from the broken to the best that one server can do.
+// They share one client and differ in how they take, keep and release the key. The client retries as users' clients
+// do; a tap on its connections tells which of its errors and refusals are certain.
 package redis
 
 import (
@@ -25,7 +24,7 @@ import (
 // in a row it would answer from memory and look again only once a second.
 const manyConns = 1 << 12
 
-// Dialer connects to a node, through a tap where there is one.
+// Dialer returns a function that connects to a node, through a tap if t is not nil.
 func Dialer(env backends.Env, node string, t *tap.Tap) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, _, _ string) (net.Conn, error) {
 		conn, err := env.Dial(ctx, node)
@@ -184,7 +183,7 @@ func (l *lock) key(name string) string { return lockKey(l.env.Run, name) }
 
 func lockKey(run, name string) string { return run + ":lock:" + name }
 
-// Keys are the keys that a lock lives in, for faults of the store.
+// Keys returns the keys of a lock, for faults of the store.
 func Keys(run, name string) []string { return []string{lockKey(run, name)} }
 
 // counterKey is where the fencing tokens of a lock are counted.

@@ -2,8 +2,8 @@ package redis
 
 import "github.com/lockstorm/lockstorm/backends"
 
-// Part is all of this package, for a catalogue. Its servers are those of this host; package embedded has the same with a server
-// inside the program.
+// Part returns this package for a catalogue. Its servers run on this host; package embedded adds a server inside the
+// program.
 func Part() backends.Part {
 	return backends.Part{Backends: Specs(), Topologies: Topologies()}
 }

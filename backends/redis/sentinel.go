@@ -24,7 +24,7 @@ func connectSentinel(env backends.Env, o *goredis.Options, t *tap.Tap) *goredis.
 	})
 }
 
-// Sentinels are the addresses at which the Sentinels of a run are asked for the master; none: it has none.
+// Sentinels returns the addresses of the run's Sentinels; none: it has none.
 func Sentinels(env backends.Env) (addrs []string) {
 	for _, n := range env.Nodes {
 		if n.Role == RoleSentinel {
@@ -34,7 +34,7 @@ func Sentinels(env backends.Env) (addrs []string) {
 	return addrs
 }
 
-// AnyDialer connects to the address that it is given, which a Sentinel has announced.
+// AnyDialer returns a function that connects to the address it is given, as announced by a Sentinel.
 func AnyDialer(env backends.Env, t *tap.Tap) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, _, addr string) (net.Conn, error) {
 		return Dialer(env, addr, t)(ctx, "", "")

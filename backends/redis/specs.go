@@ -9,7 +9,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Specs are the Redis locks for the catalogue.
+// Specs returns the Redis locks.
 func Specs() []backends.Spec {
 	specs := slices.Concat(singleSpecs(), sentinelSpecs(), redlockSpecs())
 	for i := range specs {

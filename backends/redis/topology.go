@@ -21,7 +21,7 @@ const (
 	AOF      = "-aof"
 )
 
-// Topologies are the sets of Redis servers that the locks run on.
+// Topologies returns the sets of Redis servers that the locks run on.
 func Topologies() []cluster.Topology {
 	var out []cluster.Topology
 	for _, make := range []func(persistence) cluster.Topology{single, replica, sentinel, five} {

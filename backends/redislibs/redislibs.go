@@ -1,8 +1,7 @@
-// Package redislibs holds published Redis lock libraries, made into backends: redsync
-// and redislock (bsm). Each is run as its README shows it, with its own defaults and
-// those of its Redis client, retries included: only the time to live, the names of the keys and
-// the dialler are ours (docs/adr/0015). Each adapter records what its library tells and nothing
-// more; what the library hides is read from its connections (package tap).
+// Package redislibs makes published Redis lock libraries into backends: redsync and redislock (bsm). Each is run as
+// its README shows it, with its own defaults and those of its Redis client, retries included: only the time to live,
+// the names of the keys and the dialler are ours (docs/adr/0015). Each adapter records what its library reports and
+// nothing more; what the library hides is read from its connections (package tap).
 package redislibs
 
 import (
@@ -22,7 +21,7 @@ import (
 // that a fault has swallowed, before it asks again.
 const goredisRecovery = 6 * time.Second
 
-// Specs are the libraries for the catalogue.
+// Specs returns the libraries.
 func Specs() []backends.Spec {
 	five := []string{redis.Five, redis.Five + redis.AOF, redis.Single, redis.Single + redis.AOF}
 	return []backends.Spec{
@@ -70,5 +69,5 @@ func client(env backends.Env, node string, t *tap.Tap) *goredis.Client {
 	return goredis.NewClient(&goredis.Options{Addr: node, Dialer: redis.Dialer(env, node, t)})
 }
 
-// ErrNoServer says that there is no Redis server for the lock.
+// ErrNoServer is returned where the topology has no Redis server for the lock.
 var ErrNoServer = errors.New("this lock needs Redis servers: use --topology redis-... (`lockstorm list topologies` shows them)")

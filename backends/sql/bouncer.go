@@ -7,10 +7,10 @@ import (
 	"github.com/lockstorm/lockstorm/cluster"
 )
 
-// PostgresBouncer is a topology: a database behind a pool of connections.
+// PostgresBouncer is the topology of a database behind a pool of connections.
 const PostgresBouncer = "postgres-pgbouncer"
 
-// RoleProxy is the role of a server that holds no data, and passes on what it is asked.
+// RoleProxy is the role of a server that holds no data and forwards requests.
 const RoleProxy = "proxy"
 
 // bouncerNode is the one that clients are given first.

@@ -9,8 +9,8 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 )
 
-// Registers are values in a table. The fenced one is read and written by statements that look at the
-// token themselves: a row remembers the highest one that it has seen.
+// Registers returns the values in a table. The fenced one is read and written by statements that check the token
+// themselves: a row keeps the highest one that it has seen.
 func Registers() []backends.Register {
 	of := func(e *engine, topologies ...string) backends.Register {
 		return backends.Register{

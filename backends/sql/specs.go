@@ -57,7 +57,7 @@ func ofPostgres() []string { return []string{Postgres, PostgresReplica, Postgres
 
 func ofMariaDB() []string { return []string{MariaDB, MariaDBReplica, MariaDBReplicaSync} }
 
-// Specs are the locks on databases for the catalogue.
+// Specs returns the locks on databases.
 func Specs() []backends.Spec {
 	return append(rowSpecs(), append(optimisticSpecs(), lockSpecs()...)...)
 }

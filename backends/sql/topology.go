@@ -25,8 +25,8 @@ const (
 	MariaDBReplicaSync  = "mariadb-replica-sync"
 )
 
-// Topologies are the sets of databases that the locks run on. All of them keep what they have
-// acknowledged over a kill.
+// Topologies returns the sets of databases that the locks run on. All of them keep what they have acknowledged over a
+// kill.
 func Topologies() []cluster.Topology {
 	const (
 		async = "; asynchronous; lockstorm promotes the replica"

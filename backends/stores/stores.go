@@ -1,6 +1,6 @@
-// Package stores has all stores that lockstorm knows, for a catalogue: harness.New(stores.All()...). Who tests a
-// lock of an own takes the parts that it needs, as redis.Part, and compiles no others in. It is the one place
-// that lists stores: a new one is a folder below backends, and a line here. Take it to test against every store.
+// Package stores has all stores that lockstorm knows, for a catalogue: harness.New(stores.All()...). To test a lock
+// of your own, add only the parts that it needs, such as redis.Part; no others are compiled in. This is the one place
+// that lists stores: a new one is a folder below backends, and a line here.
 package stores
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends/zookeeper"
 )
 
-// All are the parts of all stores. Containers are a part of their own: container.Docker of package cluster/container.
+// All returns the parts of all stores. Containers are a part of their own: container.Docker of package cluster/container.
 func All() []backends.Part {
 	return []backends.Part{
 		file.Part(), embedded.Part(), redislibs.Part(), nats.Part(), zookeeper.Part(), etcd.Part(), sql.Part(),

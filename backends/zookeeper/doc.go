@@ -1,4 +1,4 @@
-// Package zookeeper holds the locks that people build on ZooKeeper: one fixed ephemeral node, a
-// queue of sequential ones, readers and writers, the flawed ones of articles, and the lock that
-// the Go client ships. It also has the servers: one, or an ensemble of three.
+// Package zookeeper holds the locks that people build on ZooKeeper: one fixed ephemeral node, a queue of sequential
+// ones, readers and writers, the flawed ones of articles, and the lock of the Go client. It also has the servers:
+// one, or an ensemble of three.
 package zookeeper

@@ -2,7 +2,7 @@ package zookeeper
 
 import "github.com/lockstorm/lockstorm/backends"
 
-// Part is all of this package, for a catalogue.
+// Part returns this package for a catalogue.
 func Part() backends.Part {
 	return backends.Part{Backends: Specs(), Topologies: Topologies(), Registers: []backends.Register{Register()}}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 )
 
-// Register is values in ZooKeeper. A request to the fenced one is a multi that checks that the lock's
-// node is there, in the same step: a client whose session has ended changes nothing.
+// Register returns the values in ZooKeeper. A request to the fenced one is a multi that checks the lock's node in the
+// same step: a client whose session has ended changes nothing.
 func Register() backends.Register {
 	return backends.Register{
 		Name: "zk", Doc: "the data is in znodes (entries in ZooKeeper's tree); each read or write of the register `fenced` also " +

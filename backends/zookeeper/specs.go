@@ -30,7 +30,7 @@ func tokenParam(of ...string) catalog.Param {
 		of)}
 }
 
-// Specs are the locks on ZooKeeper for the catalogue.
+// Specs returns the locks on ZooKeeper.
 func Specs() []backends.Spec {
 	inQueue := func(q queue) opener {
 		return func(s *session, v catalog.Values) backends.Locker {

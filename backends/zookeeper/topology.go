@@ -31,7 +31,7 @@ const (
 	syncLimit = 5 // ticks after which a leader and its followers give each other up
 )
 
-// Topologies are the sets of ZooKeeper servers that the locks run on.
+// Topologies returns the sets of ZooKeeper servers that the locks run on.
 func Topologies() []cluster.Topology {
 	single := node(1)
 	single.Role, single.Ready = history.RoleLeader, serves

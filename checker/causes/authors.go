@@ -6,17 +6,17 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Clash is what two grants that were held at once are worth, for checks that find damage done by
-// both: the class of their overlap is the class of the damage.
+// Clash is the judgement on two grants that were held at once, for checks that find damage done by both: the class of
+// their overlap is the class of the damage.
 type Clash struct {
 	Class    checker.Class
 	Reason   checker.Reason
 	Cause    checker.Cause
-	Doubtful bool // only a stall of the host that nobody asked for explains it
+	Doubtful bool // only a stall of the host explains it
 }
 
-// Clash judges the overlap of two grants, as the check mutual-exclusion does. met is false where
-// they were not held at once, or may be.
+// Clash judges the overlap of two grants, as the check mutual-exclusion does. met is false if they were not held at
+// once, or may be held together.
 func (in Causes) Clash(a, b *history.Grant) (c Clash, met bool) {
 	if !a.Granted() || !b.Granted() || in.Model.Together(a, b) {
 		return c, false

@@ -7,8 +7,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// CauseOf finds what hurt a grant's client, its links or its store between its grant and a
-// moment: the fault that was at work longest in that time, else an overrun.
+// CauseOf finds what hurt a grant's client, its links or its store between the grant and until: the fault that was at
+// work longest in that time, else an overrun.
 func (in Causes) CauseOf(g *history.Grant, until int64) checker.Cause {
 	return in.causeBefore(g, until, until)
 }
@@ -22,8 +22,8 @@ func (in Causes) causeBefore(g *history.Grant, until, began int64) checker.Cause
 	return overrun(g, until)
 }
 
-// StoreCause is why a store broke its word about a grant at a moment: never that a client was
-// held up. What forgot is done at once, so of several the last one counts.
+// StoreCause returns why a store broke its word about a grant at a time. A client that was held up is no reason. A
+// store forgets at once, so of several faults the last one counts.
 func (in Causes) StoreCause(g *history.Grant, at int64) checker.Cause {
 	cause := checker.NoCause
 	for _, f := range in.Faults {
@@ -67,7 +67,7 @@ func (in Causes) touches(g *history.Grant, f *history.Injection, until, began in
 	return part.To - part.From, !part.Empty()
 }
 
-// FaultCause is a fault as a cause.
+// FaultCause returns a fault as a cause.
 func FaultCause(f *history.Injection) checker.Cause {
 	c := checker.Cause{Kind: checker.CauseFault, Text: describeFault(f), Fault: f.ID, Began: f.Began()}
 	if f.Effect != nil {

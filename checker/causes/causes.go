@@ -1,14 +1,14 @@
-// Package causes says why: what class an overlap has, which fault, stall or release a finding comes of, and what
-// was lost by it. It is what several checks make of the same facts, so that they never say different things. A
-// check of your own takes the causes of its findings from here.
+// Package causes explains findings: the class of an overlap, the fault, stall or release behind a finding, and what
+// was lost by it. Several checks draw these conclusions from the same facts, so they are made once, here. Take the
+// causes of your own check's findings from here as well.
 //
 //	facts.Facts -> Of -> Causes -> a Class, a Cause
 package causes
 
 import "github.com/lockstorm/lockstorm/checker"
 
-// Causes are the facts of a record with what they come of.
+// Causes explains the facts of a record.
 type Causes struct{ *checker.Input }
 
-// Of are the causes in a record.
+// Of returns the causes in a record.
 func Of(in *checker.Input) Causes { return Causes{in} }

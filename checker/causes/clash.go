@@ -9,10 +9,9 @@ import (
 	"github.com/lockstorm/lockstorm/internal/beliefs"
 )
 
-// Classify is the rule of the classes: defect exactly if both grants are before their
-// deadline (minus the tolerance) at the first instant of the overlap; undetermined if
-// that turns on a deadline that is not on record; else inherent, unless its library had to tell
-// the client and did not.
+// Classify is the rule of the classes: defect exactly if both grants are before their deadline (minus the tolerance)
+// at the first instant of the overlap; undetermined if that depends on a deadline that is not on record; else
+// inherent, unless its library had to tell the client and did not.
 func (in Causes) Classify(o facts.Overlap) (checker.Class, checker.Reason, string) {
 	at := o.Span.From
 	unknown := ""
@@ -55,7 +54,7 @@ func (in Causes) Classify(o facts.Overlap) (checker.Class, checker.Reason, strin
 	return checker.Defect, checker.ReasonBothValid, "both leases were still running"
 }
 
-// OverlapCause is why two clients were inside at once.
+// OverlapCause returns why two clients were inside at once.
 func (in Causes) OverlapCause(o facts.Overlap, class checker.Class) checker.Cause {
 	if class == checker.Inherent && in.Run.Ends == history.EndsConnection {
 		return in.disconnectedBy(o)

@@ -7,7 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Conclude is Conclude for findings as they count in the run.
+// Conclude is [checker.Conclude] for findings as they count in the run.
 func (in Causes) Conclude(method string, findings []checker.Finding, total int) checker.Result {
 	for i := range findings {
 		in.Settle(&findings[i])
@@ -15,9 +15,9 @@ func (in Causes) Conclude(method string, findings []checker.Finding, total int) 
 	return checker.Conclude(method, findings, total)
 }
 
-// Settle makes a finding what it is in the run: what is inherent gates only where the run fails on it, and a
-// defect that turns on a lease in whose life the wall clock moved by more than the tolerance is doubtful: the lease may have
-// run out by the store's clock.
+// Settle adjusts a finding to the run. What is inherent gates only if the run fails on it. A defect that depends on a
+// lease during which the wall clock moved by more than the tolerance is doubtful: the lease may have run out by the
+// store's clock.
 func (in Causes) Settle(f *checker.Finding) {
 	f.Gating = f.Gating && (f.Class != checker.Inherent || in.Run.FailOn != history.FailOnDefect)
 	if !in.Leased() || len(in.Steps()) == 0 || (f.Class != checker.Defect && f.Class != checker.Undetermined) {
@@ -45,7 +45,7 @@ func (in Causes) lifeUntil(g *history.Grant, at int64) history.Interval {
 	return history.Interval{From: g.Sent(), To: min(at, g.RunsOut(-in.Run.Tolerance))}
 }
 
-// Weigh says of each finding what was lost by it, so that the worst are those that cost most.
+// Weigh sets what was lost by each finding, so that the costliest rank as the worst.
 func (in Causes) Weigh(findings []checker.Finding) []checker.Finding {
 	for i := range findings {
 		findings[i].Cost(in.LossBy(findings[i].Grants))

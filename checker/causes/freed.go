@@ -10,9 +10,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// WhyReleasedLate is why a release came when its grant was over: what held its client up, or
-// its request, until the store had carried it out; else another late release that may have taken the lock of
-// its grant away.
+// WhyReleasedLate returns why a release came when its grant was over: what held up its client, or its request, until
+// the store had carried it out; else another late release that may have taken the lock of its grant away.
 func (in Causes) WhyReleasedLate(r facts.ForeignRelease) checker.Cause {
 	why := delayed(in.CauseOf(r.By, r.Release.End()), r.Release.Start(), r.By.DeadlineAt(r.Release.Start()))
 	if why != checker.NoCause {
@@ -28,8 +27,7 @@ func (in Causes) WhyReleasedLate(r facts.ForeignRelease) checker.Cause {
 	return why
 }
 
-// FreedBy is the release that took the lock of a grant away, as the cause of what came
-// after it.
+// FreedBy returns the release that took the lock of a grant away, as the cause of what came after it.
 func (in Causes) FreedBy(g *history.Grant, before int64) (checker.Cause, bool) {
 	began, found := in.Robbed(g, before)
 	if !found {
@@ -38,8 +36,8 @@ func (in Causes) FreedBy(g *history.Grant, before int64) (checker.Cause, bool) {
 	return in.ReleaseCause(began, g), true
 }
 
-// ObjectCause is why a lock object broke its word about a grant, or about two that it gave at once: a late release may be held up
-// on its way; all else comes of a release that took the lock away, or of what hurt the store.
+// ObjectCause returns why a lock object broke its word about a grant, or about two that it gave at once. A late release may have
+// been held up on its way; everything else comes from a release that took the lock away, or from what hurt the store.
 func (in Causes) ObjectCause(rule string, first, second *history.Grant, at int64) checker.Cause {
 	if rule == "foreign-release" {
 		return in.CauseOf(first, at)
@@ -130,7 +128,7 @@ func (in Causes) diedBefore(f *history.Injection, first, second *history.Grant) 
 	return false
 }
 
-// ReleaseCause is a foreign release as the cause of what came of it for a grant.
+// ReleaseCause returns a foreign release as the cause of its consequences for a grant.
 func (in Causes) ReleaseCause(r facts.ForeignRelease, g *history.Grant) checker.Cause {
 	why := in.WhyReleasedLate(r)
 	text := fmt.Sprintf("%s released grant %s at %s, but this release freed the lock that grant %s held (the reason: %s)",

@@ -10,24 +10,24 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Lateness is what somebody did too late under a grant: what may have held him up lies
-// between from and until, the moment at which he did it.
+// Lateness is an act that came too late under a grant. What held the client up lies between from and until, the time
+// of the act.
 //
 //	from |-------------- due |------ begun |--------| until
 //	                     lease over   violation begins
 type Lateness struct {
 	Grant       *history.Grant
 	From, Until int64
-	Begun       int64       // when it began to be a violation
-	Due         history.Opt // by when he should have done it; unset: not known
-	OnItsWay    bool        // it was a request that came late: it was on its way all the time
+	Begun       int64       // when it became a violation
+	Due         history.Opt // when the act was due; unset: not known
+	OnItsWay    bool        // a request was late: it was on its way all the time
 }
 
-// LateCause finds why a client acted after its lease had run out: because of us, where we kept
-// it at a point for so long that no fault is needed; else a fault that holds the client or what
-// it sends up, for long enough; else a stall of the host, with our own share, that is as long as
-// the client was late; else what kept it from renewing or from being told; else, for a request, a
-// host that was busy for most of the time that the request took, and for as long as it was late.
+// LateCause finds why a client acted after its lease had run out. It returns the first of these: lockstorm itself, if
+// it kept the client at a point for so long that no fault is needed; a fault that holds the client or its requests up
+// for long enough; a stall of the host, with our own share, as long as the client was late; what kept it from
+// renewing or from being told; and for a request, a host that was busy for most of the time that the request took,
+// and for as long as it was late.
 func (in Causes) LateCause(l Lateness) checker.Cause {
 	client, span := l.Grant.Client, history.Interval{From: l.From, To: l.Until}
 	stood := in.HeldUp(span, in.Stands()[client])
@@ -64,10 +64,10 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 	return overrun(l.Grant, l.Until)
 }
 
-// InTime is the last moment at which the record shows that the client of a grant was in time for the deadline in force at another
-// one: its request for the lock, the renewal on which that deadline rests, or an answer to what it did before the deadline. What
-// held it up before explains no lateness. Who never looks at his lease is late by all that held up his section: of him only the
-// renewal counts.
+// InTime returns the last time at which the record shows that the client of a grant was in time for the deadline in
+// force at at: its request for the lock, the renewal behind that deadline, or an answer to something it did before
+// the deadline. What held it up earlier explains no lateness. A client that never looks at its lease is late by
+// everything that held up its section: for it, only the renewal counts.
 func (in Causes) InTime(g *history.Grant, at int64) int64 {
 	last, due := g.Sent(), g.DeadlineAt(at)
 	if rn := g.RenewedBy(at); rn != nil {

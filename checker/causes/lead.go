@@ -8,8 +8,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Lead is what the record has to say of a violation beside its cause: the mistake of the lock, where its rule names one; where
-// there is no cause, what points to one. Empty: nothing. The second grant may be nil.
+// Lead returns what the record says of a violation beside its cause: the mistake of the lock, if its rule names one,
+// or, without a cause, what points to one. It is empty if there is nothing to say. The second grant may be nil.
 func (in Causes) Lead(f *checker.Finding, first, second *history.Grant) string {
 	rule, kind, fault := f.Rule, f.CauseKind, f.Fault
 	known := second != nil && first.Granted() && second.Granted()

@@ -7,9 +7,9 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// ShortRenewal reports by how much less a renewal extended the lease of a grant than the grant itself had: from its request on,
-// by the time to live and the deadline that are on record of both. What a library takes off for drift it takes off both. Only for
-// leases of grants: what a session is worth is the store's to say.
+// ShortRenewal reports by how much less a renewal extended a lease than the grant did, both counted from their
+// requests by the recorded time to live and deadline. A library takes its allowance for drift off both. It covers
+// only leases of grants: the length of a session is the store's decision.
 func (in Causes) ShortRenewal(g *history.Grant, rn *history.Call) (by int64, short bool) {
 	if in.Run.Ends != history.EndsLease || g.InSession() || !g.Granted() || rn.Outcome() != history.OK {
 		return 0, false

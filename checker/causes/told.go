@@ -9,10 +9,10 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// toldLate reports whether the client of a grant was inside too long because its library had not
-// told it: the clients of the run go by the library's signals, it renews its leases by itself,
-// and the client was held up neither by a fault of its own nor by the host nor by us. Faults of
-// links and of servers hold no client up: it is for them that there is a signal.
+// toldLate reports whether the client of a grant was inside too long because its library had not told it: the clients
+// of the run go by the library's signals, the library renews its leases, and the client was held up neither by a
+// fault of its own nor by the host nor by us. Faults of links and of servers hold no client up: the signal exists for
+// them.
 //
 //	lease   |-------------| ends
 //	library               |........ tolerance ....| signal, or none
@@ -59,10 +59,9 @@ func (in Causes) toldBy(g *history.Grant) int64 {
 	return end
 }
 
-// SignalLate is how much later than the end of its lease the holder of a grant was told, or
-// ended its tenure without having been told. known is false where there was nothing to tell, and
-// where the library is not to tell it: its leases are not its own to renew, or its clients do not
-// go by what it says.
+// SignalLate returns how long after the end of its lease the holder of a grant was told, or ended its tenure untold.
+// known is false where there was nothing to tell, and where telling is not the library's task: its leases are not its
+// own to renew, or its clients do not go by its signals.
 func (in Causes) SignalLate(g *history.Grant) (late int64, known bool) {
 	if in.Run.Discipline != history.Told || !g.Granted() || (!g.Assured.Set && (!in.Run.Renews || in.Run.ByDeadline())) {
 		return 0, false
@@ -75,7 +74,7 @@ func (in Causes) SignalLate(g *history.Grant) (late int64, known bool) {
 	return end - d.V, true
 }
 
-// Signal says how the library of a grant told of the loss.
+// Signal says how the library of a grant reported the loss.
 func (in Causes) Signal(g *history.Grant) string {
 	late, _ := in.SignalLate(g)
 	if in.Run.ByDeadline() {

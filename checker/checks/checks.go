@@ -1,4 +1,4 @@
-// Package checks is the catalogue of all checks: where a new one is added. Pass [Default] to checker.Judge.
+// Package checks is the catalogue of all checks; new ones are added here. Pass [Default] to checker.Judge.
 package checks
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
-// Default is the catalogue of all checks, in the order in which they are reported.
+// Default returns the catalogue of all checks, in the order in which they are reported.
 func Default() *checker.Catalogue {
 	return catalog.New("check",
 		audit.Check(), coverage.Check(),

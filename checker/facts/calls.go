@@ -6,8 +6,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// CallEnd is when the client stopped waiting for an answer: at its return, or when it
-// was killed, or at the end of its log.
+// CallEnd returns when the client stopped waiting for an answer: at its return, or when it was killed, or at the end
+// of its log.
 func (in *Facts) CallEnd(c *history.Call) int64 {
 	if c.Return != nil {
 		return c.Return.Time
@@ -18,7 +18,7 @@ func (in *Facts) CallEnd(c *history.Call) int64 {
 	return in.Last[c.Invoke.Client]
 }
 
-// WaitsOf is when a client waited for answers of the resource, in order.
+// WaitsOf returns when a client waited for answers of the resource, in order.
 func (in *Facts) WaitsOf(client string) []history.Interval {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -36,7 +36,7 @@ func (in *Facts) WaitsOf(client string) []history.Interval {
 	return in.waits[client]
 }
 
-// GaveUp is when a client itself ended its tenure: its release, or its death.
+// GaveUp returns when a client itself ended its tenure: its release, or its death.
 func (in *Facts) GaveUp(g *history.Grant) int64 {
 	end := g.GaveBack()
 	if kill, ok := in.Kills[g.Client]; ok {
@@ -45,8 +45,7 @@ func (in *Facts) GaveUp(g *history.Grant) int64 {
 	return min(end, in.Last[g.Client]+1)
 }
 
-// WholeUntil is until when no log was cut off: after that somebody may have been granted, and
-// nobody knows.
+// WholeUntil returns the time until which no log was cut off. After it there may be grants that are not on record.
 func (in *Facts) WholeUntil() int64 {
 	whole := int64(history.Forever)
 	for client, last := range in.Last {
@@ -57,6 +56,5 @@ func (in *Facts) WholeUntil() int64 {
 	return whole
 }
 
-// AnyCutOff reports whether a log stops for no reason that is known: what it lacks may explain
-// what others read.
+// AnyCutOff reports whether a log stops for no known reason: what it lacks may explain what other clients read.
 func (in *Facts) AnyCutOff() bool { return in.WholeUntil() < history.Forever }

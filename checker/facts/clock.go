@@ -23,8 +23,7 @@ func (in *Facts) findSteps() []step {
 	return out
 }
 
-// Drift is by how much the wall clock was off at most, against where it stood at the beginning
-// of a span.
+// Drift returns how far the wall clock was off at most, against its reading at the beginning of a span.
 func (in *Facts) Drift(span history.Interval) (most int64) {
 	steps := in.Steps()
 	i := sort.Search(len(steps), func(i int) bool { return steps[i].at >= span.From })

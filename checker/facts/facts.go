@@ -1,7 +1,6 @@
-// Package facts tells what a record shows, without a verdict: who held what and when, what waited for what,
-// which releases freed the lock of somebody else, when the host or a fault of ours held somebody up, what the
-// logs of registers show. It is small, it is read only, and every check reads it. A check of your own reads the
-// record through [Facts].
+// Package facts tells what a record shows, without a verdict: who held what and when, what waited for what, which
+// releases freed another client's lock, when the host or a fault of ours held a party up, what the logs of registers
+// show. It is small and read-only, and every check reads it. Your own check reads the record through [Facts].
 //
 //	history.History -> New -> Facts
 package facts
@@ -16,14 +15,14 @@ import (
 	"github.com/lockstorm/lockstorm/internal/beliefs"
 )
 
-// Facts are what a history shows. What is dear to find is found when it is first asked for; all may ask at once, once Hold was
-// asked of every grant.
+// Facts are what a history shows. Expensive facts are computed lazily. Facts is safe for concurrent use once Hold has
+// been called for every grant.
 type Facts struct {
 	*history.Record
 	Raw   *history.History
 	Limit time.Duration // for each check that can take long
 
-	Unplanned []Stall // unplanned ones
+	Unplanned []Stall // stalls that no fault caused
 	holds     map[*history.Grant]history.Interval
 	lazy      lazily
 
@@ -36,7 +35,7 @@ type Facts struct {
 	holding sync.Mutex // of holds
 }
 
-// New finds the facts of a history. It fails where the history does not even say what was run.
+// New finds the facts of a history. It fails if the history does not say what was run.
 func New(h *history.History) (*Facts, error) {
 	rec, err := history.Build(h)
 	if err != nil {
@@ -47,8 +46,8 @@ func New(h *history.History) (*Facts, error) {
 	return in, nil
 }
 
-// Of are the facts of a record, without the history that it was made from. They are found once: whoever asks for those
-// of the same record later gets the same.
+// Of returns the facts of a record, without the history that it was made from. They are computed once: later calls
+// for the same record return the same Facts.
 func Of(rec *history.Record) *Facts {
 	return rec.Derived(func() any { return of(rec) }).(*Facts) //nolint:forcetypeassert // nobody else derives anything
 }
@@ -72,7 +71,7 @@ func of(rec *history.Record) *Facts {
 	return in
 }
 
-// lazily is what is found when it is first asked for, once.
+// lazily holds the expensive facts, each computed on first use, once.
 type lazily struct {
 	foreignReleases func() []ForeignRelease
 	robbers         func() map[*history.Grant]ForeignRelease // by victim
@@ -85,23 +84,23 @@ type lazily struct {
 	plain, fenced   func() replayed // of the two registers
 }
 
-// ForeignReleases are the releases that freed the lock of another grant, in the order of their answers.
+// ForeignReleases returns the releases that freed the lock of another grant, in the order of their answers.
 func (in *Facts) ForeignReleases() []ForeignRelease { return in.lazy.foreignReleases() }
 
-// LateReleases are the releases of grants whose lease had run out, or after which another client had been granted the lock; they
-// name no victim.
+// LateReleases returns the releases of grants whose lease had run out, or after which another client had been granted
+// the lock; they name no victim.
 func (in *Facts) LateReleases() []ForeignRelease { return in.lazy.lateReleases() }
 
-// WentOn are the grants that were used after their release was answered.
+// WentOn returns the grants that were used after their release was answered.
 func (in *Facts) WentOn() map[*history.Grant]bool { return in.lazy.wentOn() }
 
-// Steps are the steps of the wall clock on record, in order.
+// Steps returns the recorded steps of the wall clock, in order.
 func (in *Facts) Steps() []step { return in.lazy.steps() }
 
-// Stands are the times, by client, for which we kept it at an armed point.
+// Stands returns, by client, the times for which we kept it at an armed point.
 func (in *Facts) Stands() map[string][]history.Interval { return in.lazy.stands() }
 
-// Clients are all that began a log, sorted.
+// Clients returns all clients that began a log, sorted.
 func (in *Facts) Clients() []string { return in.lazy.clients() }
 
 func (in *Facts) findClients() []string {
@@ -114,8 +113,8 @@ func (in *Facts) findClients() []string {
 	return slices.Sorted(maps.Keys(of))
 }
 
-// Hold is the proven hold of a grant: when its client certainly believed that it had the
-// lock. Empty for grants that were never certain.
+// Hold returns the proven hold of a grant: when its client certainly believed that it had the lock. It is empty for
+// grants that were never certain.
 func (in *Facts) Hold(g *history.Grant) history.Interval {
 	in.holding.Lock()
 	defer in.holding.Unlock()

@@ -135,14 +135,13 @@ func (in *Facts) inForce(h *history.Grant, rel *history.Call) bool {
 	return !leased || rel.End() < base
 }
 
-// DiedWith reports whether a grant that ends with its client's process had ended so by a moment.
+// DiedWith reports whether a grant that ends with its client's process had ended so by a time.
 func (in *Facts) DiedWith(g *history.Grant, by int64) bool {
 	kill, killed := in.Kills[g.Client]
 	return killed && in.Run.Ends == history.EndsProcess && kill <= by
 }
 
-// Expired reports whether the lease of g had run out for certain: the renewals that may
-// have been applied included.
+// Expired reports whether the lease of g had certainly run out, allowing for the renewals that may have been applied.
 func (in *Facts) Expired(g *history.Grant, at int64) bool {
 	base, leased := in.ExpiryBase(g)
 	renews, known := g.Renews, g.Acquire.Return.TTL.Set
@@ -209,8 +208,8 @@ func (in *Facts) serverHurt(span history.Interval) bool {
 	})
 }
 
-// Robbed is the foreign release that took the lock of a grant away before a moment: of a
-// cascade the one that began it.
+// Robbed returns the foreign release that took the lock of a grant away before a time; in a cascade, the one that
+// began it.
 func (in *Facts) Robbed(g *history.Grant, before int64) (ForeignRelease, bool) {
 	began, found := ForeignRelease{}, false
 	for {

@@ -7,12 +7,12 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Updates are how many acknowledged updates a register had, and what became of them.
+// Updates counts the acknowledged updates of a register by their fate.
 type Updates struct {
 	Acked       int
-	Overwritten int // by a write of somebody who had not seen them
-	BroughtBack int // of these: the last value is built upon them again; nothing shows it without a log
-	// The last value is built upon all but so many: from Lost to Most, where writes of unknown outcome leave that open.
+	Overwritten int // by a write of a client that had not seen them
+	BroughtBack int // of these: the last value is built upon them again; only a log shows it
+	// The last value is missing from Lost to Most of them, as writes of unknown outcome allow.
 	Lost, Most int
 }
 

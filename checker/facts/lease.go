@@ -7,8 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/beliefs"
 )
 
-// ExpiryBase is the moment from which the store may let the grant expire; none where
-// grants do not run out.
+// ExpiryBase returns the time from which the store may let the grant expire; false where grants do not run out.
 func (in *Facts) ExpiryBase(g *history.Grant) (int64, bool) {
 	if !in.Leased() {
 		return 0, false
@@ -16,7 +15,7 @@ func (in *Facts) ExpiryBase(g *history.Grant) (int64, bool) {
 	return g.RunsOut(in.Run.Tolerance), true
 }
 
-// IsNotHeld reports whether the store answered that the lock is not its holder's.
+// IsNotHeld reports whether the store answered that the caller does not hold the lock.
 func IsNotHeld(c *history.Call) bool { return c.NotHeld() }
 
 func (in *Facts) findWentOn() map[*history.Grant]bool {

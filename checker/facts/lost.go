@@ -6,17 +6,16 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Loss is how many acknowledged updates were overwritten unseen, and how many of these are lost for good.
+// Loss counts the acknowledged updates that were overwritten unseen, and those of them that are lost for good.
 type Loss struct{ Lost, Overwritten int64 }
 
-// Compare orders losses: those that last first.
+// Compare orders losses, lasting ones first.
 func (l Loss) Compare(o Loss) int {
 	return cmp.Or(cmp.Compare(o.Lost, l.Lost), cmp.Compare(o.Overwritten, l.Overwritten))
 }
 
-// LossBy is the greatest loss by what some grants are about: one of them wrote, and another one of
-// them lost an update to it. It is what [Results.LossOf] finds, whether or not the loss is one of those
-// that are listed.
+// LossBy returns the greatest loss among some grants: one of them wrote, and another lost an update to it.
+// [Results.LossOf] finds the same loss, but only among listed findings.
 func (in *Facts) LossBy(grants []string) (most Loss) {
 	losses := in.lazy.losses()
 	for _, writer := range grants {

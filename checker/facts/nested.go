@@ -7,14 +7,14 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// NestedWait is a wait for one lock under another one.
+// NestedWait is a wait for one lock while holding another.
 type NestedWait struct {
 	Client, Has, Wants string
 	Wait               *history.Grant
 	history.Interval
 }
 
-// NestedWaits are those of a run, in order of their beginning. A client holds few locks at a time.
+// NestedWaits returns the nested waits of a run, in order of their beginning. A client holds few locks at a time.
 func (in *Facts) NestedWaits() []NestedWait {
 	held := map[string][]*history.Grant{} // by client: those that it may still hold
 	end := in.Events[len(in.Events)-1].Time
@@ -58,7 +58,7 @@ func upgrades(has, wants *history.Grant) bool {
 	return has.Mode == history.ModeShared && wants.Mode != history.ModeShared
 }
 
-// Says tells of a wait that is still going on, or is over.
+// Says describes a wait that is still going on, or is over.
 func (w NestedWait) Says(now bool) string {
 	holds, waits := "held", "waited"
 	if now {
@@ -70,8 +70,8 @@ func (w NestedWait) Says(now bool) string {
 	return fmt.Sprintf("%s %s lock %s and %s for lock %s", w.Client, holds, w.Has, waits, w.Wants)
 }
 
-// LockedUp are two clients that wait for each other from before a span on for nearly all of it, one of
-// them the named one; none where there are no such. (A client that is told to stop gives up at its end.)
+// LockedUp returns two clients, one of them the named one, that wait for each other from before a span on for nearly
+// all of it, or nil. (A client that is told to stop gives up at its end.)
 func (in *Facts) LockedUp(client string, span history.Interval) (pair []NestedWait) {
 	end := span.From + (span.To-span.From)*9/10
 	waits := slices.DeleteFunc(in.NestedWaits(), func(w NestedWait) bool { return w.From >= span.From || w.To < end })

@@ -8,13 +8,13 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Overlap is two grants whose clients believed at the same time.
+// Overlap is two grants whose clients both believed to hold the lock.
 type Overlap struct {
 	First, Second *history.Grant // by the start of their holds
 	Span          history.Interval
 }
 
-// Overlaps finds all overlapping pairs on one lock.
+// Overlaps returns all overlapping pairs on one lock.
 func (in *Facts) Overlaps(lock string) []Overlap {
 	type held struct {
 		g *history.Grant
@@ -43,8 +43,8 @@ func (in *Facts) Overlaps(lock string) []Overlap {
 	return out
 }
 
-// Shown is when it was known that a grant is over although its client was not told: the first
-// grant to somebody else who asked for the lock later.
+// Shown returns when it was known that a grant is over although its client was not told: the first grant to another
+// client that asked for the lock later.
 func (in *Facts) Shown(g *history.Grant) int64 {
 	in.mu.Lock()
 	byOK, known := in.answered[g.Lock]
@@ -61,8 +61,8 @@ func (in *Facts) Shown(g *history.Grant) int64 {
 	return history.Forever
 }
 
-// HoldEvents are the events that show the holds of grants: what began each, and the
-// last thing that its client did as the holder.
+// HoldEvents returns the events that show the holds of grants: the beginning of each, and the last act of its client
+// as the holder.
 func (in *Facts) HoldEvents(grants ...*history.Grant) []int64 {
 	var out []int64
 	for _, g := range grants {
@@ -78,19 +78,19 @@ func (in *Facts) HoldEvents(grants ...*history.Grant) []int64 {
 	return out
 }
 
-// ByOK are the grants of a lock that were made for certain, in order of their answers.
+// ByOK returns the certain grants of a lock, in order of their answers.
 func (in *Facts) ByOK(lock string) []*history.Grant {
 	out := slices.DeleteFunc(slices.Clone(in.ByLock[lock]), func(g *history.Grant) bool { return !g.Granted() })
 	slices.SortStableFunc(out, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
 	return out
 }
 
-// AnsweredAt is the place of the first grant that was answered at or after a moment.
+// AnsweredAt returns the index of the first grant that was answered at or after a time.
 func AnsweredAt(byOK []*history.Grant, at int64) int {
 	return sort.Search(len(byOK), func(i int) bool { return byOK[i].From() >= at })
 }
 
-// BySent are the grants of a lock that were made for certain, in order of their requests.
+// BySent returns the certain grants of a lock, in order of their requests.
 func (in *Facts) BySent(lock string) []*history.Grant {
 	out := slices.DeleteFunc(slices.Clone(in.ByLock[lock]), func(g *history.Grant) bool { return !g.Granted() })
 	slices.SortStableFunc(out, func(a, b *history.Grant) int { return cmp.Compare(a.Sent(), b.Sent()) })

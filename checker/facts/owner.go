@@ -2,8 +2,8 @@ package facts
 
 import "github.com/lockstorm/lockstorm/history"
 
-// Owner is what a counting store sees of who holds the lock.
+// Owner identifies the holder of a lock to a counting store.
 type Owner struct{ client, name string }
 
-// OwnerOf is who holds a grant, as a counting store sees it.
+// OwnerOf returns the holder of a grant, as a counting store sees it.
 func OwnerOf(g *history.Grant) Owner { return Owner{g.Client, g.Owner} }

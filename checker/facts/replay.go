@@ -2,31 +2,31 @@ package facts
 
 import "github.com/lockstorm/lockstorm/history"
 
-// ShownKind says what the log of a register shows.
+// ShownKind is the kind of error that the log of a register shows.
 type ShownKind int
 
-// What a log shows.
+// Kinds of errors.
 const (
-	ShowsMismatch ShownKind = iota // it answered a read with something else than was written last
-	ShowsLoss                      // a write came on top of acknowledged updates that it had not read
+	ShowsMismatch ShownKind = iota // a read was answered with another value than the last written
+	ShowsLoss                      // a write overwrote acknowledged updates that it had not read
 	ShowsSplit                     // others wrote inside a section, and nothing was lost
-	ShowsNoToken                   // the fenced register accepted what brought no token
+	ShowsNoToken                   // the fenced register accepted a request without a token
 	ShowsStale                     // ... a lower token than before
 	ShowsEqual                     // ... one token from two grants
 	ShowsReplaced                  // no log: two acknowledged updates of one value
 )
 
-// Shown is one thing that the log of a register, or what its clients were told, shows to be wrong.
+// Shown is one error that the log of a register, or the answers to its clients, show.
 type Shown struct {
 	What   ShownKind
 	Event  *history.Event   // that shows it
-	Others []*history.Event // writes of others that it is about, in order
-	Gone   []*history.Event // of a loss: the overwritten writes that are lost for good
-	Value  int64            // what the log says that a read should have answered; the token that was accepted before
+	Others []*history.Event // writes of others that are involved, in order
+	Gone   []*history.Event // for a loss: the overwritten writes that are lost for good
+	Value  int64            // what the read should have answered by the log, or the token that was accepted before
 	Holder string           // who brought that token
 }
 
-// Loss is the number of acknowledged updates that were overwritten unseen, and how many of these are lost for good.
+// Loss returns the number of acknowledged updates that were overwritten unseen, and of those that are lost for good.
 func (s Shown) Loss() Loss {
 	switch s.What {
 	case ShowsLoss:

@@ -94,7 +94,7 @@ func hasRead(g *history.Grant, write *history.Event) bool {
 	})
 }
 
-// Replayed is what the log of a register shows.
+// Replayed returns what the log of a register shows.
 func (in *Facts) Replayed(register string) replayed {
 	switch register {
 	case RegPlain:

@@ -7,7 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// HeldUp is how much of a span some intervals cover together, each list in order.
+// HeldUp returns how much of a span some intervals cover together, each list in order.
 func (in *Facts) HeldUp(span history.Interval, lists ...[]history.Interval) int64 {
 	all := slices.Concat(lists...)
 	if len(lists) > 1 {

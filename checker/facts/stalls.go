@@ -39,10 +39,9 @@ func (in *Facts) unplannedStalls() []Stall {
 // pieces none excuses it. Had the host held it up in each of them, its own ticker would have been late for each.
 const stallPieces = 4
 
-// StallsOf are the pieces of stalls that excuse a client, in order: those of its own process and
-// of the controller's, which stand for everybody, but only pieces that are longer than the
-// tolerance and not too short for their stall (stallPieces), and in which the client recorded nothing. Who records is
-// not held up.
+// StallsOf returns the pieces of stalls that excuse a client, in order. They come from stalls of its own process, and
+// of the controller's, which count for every client. A piece counts only if it is longer than the tolerance, not too
+// short for its stall (stallPieces), and without an event of the client: a client that records is not held up.
 func (in *Facts) StallsOf(client string) []history.Interval {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -88,8 +87,7 @@ func (in *Facts) actsOf() map[string][]int64 {
 	return in.acts
 }
 
-// LongStalls are those of anybody that are longer than a tenth of the ttl: what holds a whole
-// run up.
+// LongStalls returns the stalls of any party that are longer than a tenth of the ttl: they hold a whole run up.
 func (in *Facts) LongStalls() []history.Interval {
 	var out []history.Interval
 	for _, s := range in.Unplanned {
@@ -103,15 +101,15 @@ func (in *Facts) LongStalls() []history.Interval {
 // busyShare is the share of a time in which something waited for the host, from which on the host was busy.
 const busyShare = 0.9
 
-// Load is in which share of a time something waited for a processor or a disk.
+// Load is the share of a time in which something waited for a processor or a disk.
 type Load struct {
 	history.Interval
 	Share float64
-	// the share in which a thread of a server waited for a processor, or anything for a disk; that of all, where nobody counted it
+	// the share in which a thread of a server waited for a processor, or anything for a disk; else that of the whole host
 	Servers float64
 }
 
-// Loads are those that the kernel counted, mostly by second.
+// Loads returns the loads that the kernel counted, mostly by second.
 func (in *Facts) Loads() (out []Load) {
 	for _, e := range in.Pressure {
 		var p history.Pressure
@@ -127,11 +125,11 @@ func (in *Facts) Loads() (out []Load) {
 	return out
 }
 
-// Busy are the times in which something nearly always waited for a processor or a disk: what did not
-// answer then may not have had its turn, though no ticker of ours was late.
+// Busy returns the times in which something nearly always waited for a processor or a disk. A process that did not
+// answer then may not have had its turn, even if no ticker of ours was late.
 func (in *Facts) Busy() []history.Interval { return in.loaded(0) }
 
-// Starved are the busy times in which a thread of a server waited half of the time, so that it may have answered nobody.
+// Starved returns the busy times in which a thread of a server waited half of the time and may have answered no client.
 func (in *Facts) Starved() []history.Interval { return in.loaded(0.5) }
 
 // loaded are the busy times in which servers waited for a share at least.

@@ -32,12 +32,12 @@ func (in *Facts) findStands() map[string][]history.Interval {
 	return out
 }
 
-// withoutFaults is what is left of a span of a client without the faults that hold it up.
+// withoutFaults returns the parts of a span of a client in which no fault holds it up.
 func (in *Facts) withoutFaults(client string, span history.Interval) []history.Interval {
 	return in.without(span, func(f *history.Injection) bool { return f.Late(client) })
 }
 
-// without is what is left of a span without the faults of a kind that took effect.
+// without returns the parts of a span without the faults of a kind that took effect.
 func (in *Facts) without(span history.Interval, kind func(*history.Injection) bool) []history.Interval {
 	left := []history.Interval{span}
 	for _, f := range in.Faults {

@@ -42,7 +42,7 @@ const (
 
 var _ cluster.Addresser = (*Provider)(nil)
 
-// Addresses makes the network of the run, where it is to have one, and gives each server its address there.
+// Addresses makes the network of the run, if it needs one, and gives each server its address there.
 func (p *Provider) Addresses(ctx context.Context, t cluster.Topology) (cluster.Addresses, error) {
 	if p.o.Network != cluster.NetworkBridge || len(t.Nodes) == 0 {
 		return cluster.Addresses{}, nil
@@ -90,8 +90,8 @@ func (b *bridge) addresses() cluster.Addresses {
 	return a
 }
 
-// createBridge makes a network and returns its gateway within its subnet. Docker knows which subnets
-// are free, and gives containers addresses of our choice only in one of our choice: it is asked first.
+// createBridge makes a network and returns its gateway within its subnet. Docker knows which subnets are free, but
+// gives containers addresses of our choice only in a subnet of our choice, so we ask it for a free one first.
 func (d *daemon) createBridge(ctx context.Context, name string, labels map[string]string) (netip.Prefix, error) {
 	var last error
 	for range subnetTries { // another one may take the subnet in between

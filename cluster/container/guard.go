@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Guard is a process that outlives us: when we end without a word, it removes what our run has left.
+// Guard is a process that outlives us: if we are killed, it removes what our run has left.
 //
 //	lockstorm --stdin--> warden      "make NAME", "made NAME": a call to the daemon begins, has ended
 //	                                 "done": all is removed already
@@ -44,8 +44,8 @@ func (g *Guard) tell(line string) error {
 	return err
 }
 
-// StartGuard starts a command that calls [Ward], in a session of its own: what ends our group, or our
-// terminal, does not end it.
+// StartGuard starts a command that calls [Ward], in a session of its own: it survives the end of our process group or
+// terminal.
 func StartGuard(cmd *exec.Cmd) (*Guard, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	in, err := cmd.StdinPipe()
@@ -58,7 +58,7 @@ func StartGuard(cmd *exec.Cmd) (*Guard, error) {
 	return &Guard{cmd: cmd, stdin: in}, nil
 }
 
-// Release tells the process whether nothing is left, and waits for its end.
+// Release tells the process whether everything is removed, and waits for its end.
 func (g *Guard) Release(clean bool) error {
 	if g == nil {
 		return nil
@@ -80,8 +80,7 @@ func (g *Guard) Release(clean bool) error {
 	}
 }
 
-// Ward is the life of that process: it reads until its input ends, and then sweeps, unless it was told
-// that all is done.
+// Ward runs in that process. It reads until its input ends, and then sweeps, unless it was told that all is done.
 func (Docker) Ward(ctx context.Context, in io.Reader, run string) error {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	open, clean, err := follow(in)

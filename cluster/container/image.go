@@ -151,8 +151,8 @@ func buildResult(r io.Reader) error {
 	}
 }
 
-// State is the version of Docker here and, for each image of the table, what stands for it. The error
-// says why no server could be run.
+// State returns the version of Docker here and, for each image of the table, the image used for it. The error says
+// why no server could be run.
 func (Docker) State(ctx context.Context) (version string, images map[string]string, err error) {
 	d, err := usable()
 	if err != nil {

@@ -76,8 +76,8 @@ func (i *instance) log() error {
 	return nil
 }
 
-// awaitEnd closes done when the container has ended. Of a daemon that does not answer nobody can say
-// what runs: it is asked again.
+// awaitEnd closes done when the container has ended. It keeps asking a daemon that does not answer, since the
+// container may still run.
 func (i *instance) awaitEnd() {
 	defer close(i.done)
 	for {

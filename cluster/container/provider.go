@@ -1,14 +1,14 @@
-// Package container runs the servers of a topology as Docker containers, by the recipes of the
-// process provider: the same program with the same arguments, in an image of its store.
+// Package container runs the servers of a topology as Docker containers, by the recipes of the process provider: the
+// same program with the same arguments, in an image of its store.
 //
 //	recipe -> image (here, pulled or built) -> create (testcontainers) -> start -> Instance
 //	                                              |
 //	                    label of the run -> Sweep: the provider's Close, or a child that outlives us
 //
-// A container shares the host's network, so that links are what they are for processes: addresses on
-// 127.0.0.1, callers told apart by source or socket. Where it must not, servers are on a bridge of the run's
-// own, with an address each, and links listen at its gateway. The node's folder is mounted into it, and
-// the program runs as the user that lockstorm is, so that it leaves nothing that we cannot remove.
+// A container shares the host's network, so that links work as for processes: addresses on 127.0.0.1, callers told
+// apart by source or socket. Where it must not, servers are on a bridge of the run, with an address each, and links
+// listen at its gateway. The node's folder is mounted into the container, and the program runs as lockstorm's user,
+// so that we can remove all of its files.
 package container
 
 import (
@@ -27,12 +27,12 @@ import (
 	"github.com/lockstorm/lockstorm/internal/shell"
 )
 
-// Docker is what starts servers in containers of the Docker daemon of this host.
+// Docker starts servers in containers of this host's Docker daemon.
 type Docker struct{}
 
 var _ cluster.Containers = Docker{}
 
-// Provider is one that has started nothing yet.
+// Provider returns a provider that has started nothing yet.
 func (Docker) Provider(o cluster.ContainerOptions) cluster.Provider { return New(o) }
 
 // Provider is the container provider of one run; Close ends it.
@@ -52,7 +52,7 @@ type Provider struct {
 	errs   []error  // of removals
 }
 
-// New is a provider that has started nothing yet.
+// New returns a provider that has started nothing yet.
 func New(o cluster.ContainerOptions) *Provider {
 	if o.Say == nil {
 		o.Say = func(string) {}
@@ -62,10 +62,10 @@ func New(o cluster.ContainerOptions) *Provider {
 	return p
 }
 
-// Name is "container".
+// Name returns "container".
 func (*Provider) Name() string { return cluster.ContainerName }
 
-// Available is nil where Docker can run every node. Images that are missing are fetched later.
+// Available returns nil if Docker can run every node. Missing images are fetched later.
 func (p *Provider) Available(t cluster.Topology) error {
 	for _, r := range t.Nodes {
 		if r.Image == "" {
@@ -79,7 +79,7 @@ func (p *Provider) Available(t cluster.Topology) error {
 	return err
 }
 
-// Here is nil where every image is on this host already.
+// Here returns nil if every image is on this host already.
 func (p *Provider) Here(t cluster.Topology) error {
 	d, err := usable()
 	if err != nil {
@@ -104,7 +104,7 @@ func (p *Provider) Here(t cluster.Topology) error {
 	return nil
 }
 
-// Versions gets the images and says which they are, and which version their programs say they have.
+// Versions fetches the images and returns them, with the versions that their programs report.
 func (p *Provider) Versions(ctx context.Context, t cluster.Topology) (map[string]string, error) {
 	d, err := usable()
 	if err != nil {
@@ -223,7 +223,7 @@ func (p *Provider) all(ctx context.Context, d *daemon, r cluster.Recipe, img ima
 	return err
 }
 
-// Launch starts a container of the node's image; what it says goes to server.log in its folder.
+// Launch starts a container of the node's image; its output goes to server.log in the node's folder.
 func (p *Provider) Launch(ctx context.Context, _ cluster.Topology, r cluster.Recipe, place cluster.Place) (cluster.Instance,
 	error,
 ) {
@@ -270,8 +270,8 @@ func (p *Provider) remove(d *daemon, id string) {
 	})
 }
 
-// Close removes what is left of the run, and ends the warden. Where that fails, or where the daemon may still
-// carry out a call that was given up, the warden goes on.
+// Close removes what is left of the run, and ends the warden. The warden goes on if that fails, or if the daemon may
+// still carry out a call that was given up.
 func (p *Provider) Close() error {
 	defer p.end()
 	p.mu.Lock()

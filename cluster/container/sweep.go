@@ -125,8 +125,8 @@ const (
 	sweepLimit = time.Minute     // for all of it, with a daemon that is restarted meanwhile
 )
 
-// Sweep removes everything of a run whose lockstorm was killed, also what still comes into being: open are
-// the names that a call to the daemon was about to make. Such a call is carried out in makeLimit, or never.
+// Sweep removes everything of a run whose lockstorm was killed, also what is still being made: open are the names
+// that a call to the daemon was about to make. Such a call is carried out in makeLimit, or never.
 func Sweep(ctx context.Context, run string, open []string) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepLimit)
 	defer cancel()
@@ -161,7 +161,7 @@ func Sweep(ctx context.Context, run string, open []string) error {
 // containerName is the name of a container as it was made.
 func containerName(names []string) string { return strings.TrimPrefix(strings.Join(names, ","), "/") }
 
-// Leftovers are the runs of which containers or networks are here and no living lockstorm of this host is.
+// Leftovers returns the runs that have containers or networks here but no living lockstorm on this host.
 func (Docker) Leftovers(ctx context.Context) ([]cluster.Leftover, error) {
 	d, err := connect()
 	if err != nil {
@@ -210,7 +210,7 @@ func (all *leftovers) of(labels map[string]string) *cluster.Leftover {
 	return &(*all)[i]
 }
 
-// Clean removes what dead runs of this host have left, and says what.
+// Clean removes the leftovers of dead runs of this host and returns them.
 func (o Docker) Clean(ctx context.Context) (cleaned []cluster.Leftover, err error) {
 	all, err := o.Leftovers(ctx)
 	if err != nil {

@@ -27,7 +27,7 @@ type Row map[string]string
 // Rows are lines of a table.
 type Rows []Row
 
-// Table is a data file: lines "# key: value" that say what made it, the names of the columns, and the rows.
+// Table is a data file: lines "# key: value" about its origin, the names of the columns, and the rows.
 type Table struct {
 	About   Row
 	Columns []string
@@ -63,7 +63,7 @@ func Read(path string) (*Table, error) {
 	return t, nil
 }
 
-// String is the text of the data file.
+// String returns the text of the data file.
 func (t *Table) String() string {
 	var b bytes.Buffer
 	for _, key := range slices.Sorted(maps.Keys(t.About)) {
@@ -84,8 +84,8 @@ func (t *Table) String() string {
 	return b.String()
 }
 
-// Update puts the cases in the place of the rows. The figures of a case are those of got, by the name of the case, else those
-// that the table has of this case and its command. It returns the names of the cases that have neither, and leaves them out.
+// Update replaces the rows by the cases. The figures of a case are those of got, by the name of the case, else those
+// that the table has of this case and its command. It leaves out the cases that have neither and returns their names.
 func (t *Table) Update(cases Rows, got map[string]Row) (missing []string) {
 	had := map[string]Row{}
 	for _, r := range t.Rows {
@@ -108,8 +108,8 @@ func (t *Table) Update(cases Rows, got map[string]Row) (missing []string) {
 	return missing
 }
 
-// Page renders the template of a page, which lies in a directory beside the parts that several pages share. A caller may bring
-// functions of its own.
+// Page renders the template of a page in a directory, with the parts that several pages share there. more has
+// functions of the caller's own.
 func (t *Table) Page(dir, name string, more template.FuncMap) (string, error) {
 	file := name + ".md.tmpl"
 	page := template.New(file).Option("missingkey=error").Funcs(template.FuncMap{"row": row, "time": Time, "list": list}).Funcs(more)
@@ -138,7 +138,7 @@ func row(cells ...any) string {
 
 func list(words ...string) []string { return words }
 
-// Time is milliseconds as a person reads them.
+// Time formats milliseconds for people.
 func Time(ms string) string {
 	v, err := strconv.ParseFloat(ms, 64)
 	switch {
@@ -150,7 +150,7 @@ func Time(ms string) string {
 	return strconv.FormatFloat(v, 'f', 0, 64) + " ms"
 }
 
-// Group are the rows that have one value in a column.
+// Group has the rows with one value in a column.
 type Group struct {
 	Key  string
 	Rows Rows
@@ -171,17 +171,17 @@ func (rs Rows) By(column string) (groups []Group) {
 	return groups
 }
 
-// Where are the rows that have a value in a column.
+// Where returns the rows that have a value in a column.
 func (rs Rows) Where(column, value string) (out Rows) {
 	return slices.DeleteFunc(slices.Clone(rs), func(r Row) bool { return r[column] != value })
 }
 
-// Except are the rows that have none of the values in a column.
+// Except returns the rows that have none of the values in a column.
 func (rs Rows) Except(column string, values ...string) (out Rows) {
 	return slices.DeleteFunc(slices.Clone(rs), func(r Row) bool { return slices.Contains(values, r[column]) })
 }
 
-// Plain are the rows with faults without their parameters.
+// Plain returns the rows with faults without their parameters.
 func (rs Rows) Plain() (out Rows) {
 	for _, r := range rs {
 		r = maps.Clone(r)
@@ -200,7 +200,7 @@ func (rs Rows) Sum(column string) (n int) {
 	return n
 }
 
-// Max is the greatest number of a column, as it is written; empty where there is none.
+// Max returns the greatest number of a column, as it is written; empty: there is none.
 func (rs Rows) Max(column string) (most string) {
 	at := 0.0
 	for _, r := range rs {
@@ -211,7 +211,7 @@ func (rs Rows) Max(column string) (most string) {
 	return most
 }
 
-// AsExpected is a tick where all runs of rows were as expected, else how many of how many.
+// AsExpected returns a tick if all runs of rows were as expected, else how many of how many.
 func (rs Rows) AsExpected() string {
 	if n, of := rs.Sum("as_expected_runs"), rs.Sum("runs"); n < of {
 		return fmt.Sprintf("%d/%d", n, of)
@@ -222,8 +222,8 @@ func (rs Rows) AsExpected() string {
 // signs of outcomes, the worst first. Each outcome has a column for the number of its runs, as defect_runs.
 var signs = []struct{ outcome, sign string }{{"defect", "❌"}, {"blocks", "⛔"}, {"inherent", "⚠️"}, {"safe", "✅"}}
 
-// Sign is the worst outcome of runs, with how many of how many runs had it; "~" says that the outcome is known to depend on the
-// moment at which the fault acts.
+// Sign returns the worst outcome of runs, with how many of how many runs had it; "~" says that the outcome is known
+// to depend on the moment at which the fault acts.
 func (rs Rows) Sign() string {
 	all := rs.Sum("unknown_runs")
 	for _, s := range signs {

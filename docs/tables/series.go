@@ -22,16 +22,16 @@ type Series struct {
 	says  func(suite.Case) measured.Row // columns of a case that are known before it has run
 }
 
-// Libraries are the libraries of the catalogue with their options, under each discipline and fault.
+// Libraries returns the libraries of the catalogue with their options, under each discipline and fault.
 func Libraries() Series { return Series{"libraries-measured", cases.Libraries(), variant} }
 
-// Adapters are the libraries of other languages likewise.
+// Adapters returns the same for libraries of other languages.
 func Adapters() Series { return Series{"adapters-measured", cases.Adapters(), variant} }
 
-// Releases are the releases of libraries that are compared.
+// Releases returns the releases of libraries that are compared.
 func Releases() Series { return Series{"releases", cases.Releases(), variant} }
 
-// Containers are the published failures with their servers in containers.
+// Containers returns the published failures with their servers in containers.
 func Containers() Series {
 	s := Series{"containers", cases.Set("published"), shows}
 	for i := range s.Cases {
@@ -40,13 +40,13 @@ func Containers() Series {
 	return s
 }
 
-// TrackRecord are the published failures.
+// TrackRecord returns the published failures.
 func TrackRecord() Series { return Series{"track-record", cases.Set("published"), shows} }
 
-// Databases are what is said of locks in databases.
+// Databases returns the claims about locks in databases.
 func Databases() Series { return Series{"databases", cases.Set("databases"), shows} }
 
-// Ensembles are what is said of locks in sessions.
+// Ensembles returns the claims about locks in sessions.
 func Ensembles() Series { return Series{"ensembles", cases.Set("ensembles"), shows} }
 
 // variant says a case of a library: its name is that of the variant, a discipline or a release, and a fault.
@@ -68,8 +68,8 @@ func shows(c suite.Case) measured.Row {
 	return r
 }
 
-// Table is the data of the series in docs, with what was measured since, by the name of the case; missing are the cases that
-// nobody has measured.
+// Table returns the data of the series in docs, updated with the measured rows in got, by the name of the case;
+// missing are the cases that were never measured.
 func (s Series) Table(docs string, got map[string]measured.Row) (t *measured.Table, missing []string, err error) {
 	var rows measured.Rows
 	for _, c := range s.Cases {
@@ -93,7 +93,7 @@ func Write(docs, page string, t *measured.Table) error {
 	return os.WriteFile(filepath.Join(docs, page+".md"), []byte(text), 0o644)
 }
 
-// Render is the page of data.
+// Render returns the page of a table.
 func Render(docs, page string, t *measured.Table) (string, error) {
 	dir := filepath.Join(docs, "measured")
 	why, err := measured.Read(filepath.Join(dir, "why.csv"))

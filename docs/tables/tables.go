@@ -1,5 +1,5 @@
-// Package tables writes the tables of the docs, from the catalogue and from the data below docs/measured, so that they cannot
-// say anything else than `list` does. Its test fails when the files are stale:
+// Package tables writes the tables of the docs from the catalogue and from the data below docs/measured, so that they
+// always agree with `list`. Its test fails when the files are stale:
 //
 //	go test ./docs/tables -rewrite
 package tables
@@ -52,7 +52,7 @@ func (p *page) header(cells ...string) {
 	p.columns(slices.Repeat([]string{"---"}, len(cells))...)
 }
 
-// Faults is docs/faults.md.
+// Faults returns docs/faults.md.
 func Faults(c *harness.Catalogue) string {
 	var p page
 	p.line("# Faults\n\n%s"+quoted(`Inject a fault with ~--nemesis NAME[:key=value,...]~; repeat the flag to combine faults. A
@@ -181,7 +181,7 @@ func (p *page) fault(s nemesis.Spec, common map[meaning]bool) {
 
 func sentence(doc string) string { return strings.ToUpper(doc[:1]) + doc[1:] }
 
-// Backends is docs/backends.md.
+// Backends returns docs/backends.md.
 func Backends(c *harness.Catalogue) string {
 	p := page{tight: true}
 	p.line(quoted(`# Backends
@@ -342,7 +342,7 @@ func between(file, text, what string, p *page) string {
 	return before + begin + p.String() + end + after
 }
 
-// Suite is docs/suite.md with the figures that there are.
+// Suite returns docs/suite.md with the present figures.
 func Suite(text string) string {
 	var p page
 	for _, f := range tally.Figures() {
@@ -352,7 +352,7 @@ func Suite(text string) string {
 	return between("docs/suite.md", text, "figures", &p)
 }
 
-// History is docs/history.md with the fields that an event has, by their tags.
+// History returns docs/history.md with the fields of an event, by their tags.
 func History(text string) string {
 	var p page
 	p.header("field", "type", "meaning")

@@ -22,9 +22,8 @@ func deleteKey() nemesis.Spec {
 	}
 }
 
-// injectDeleteKey deletes the keys of a lock. Where none exists it waits for one: it strikes
-// what is held.
-// It deletes and says how many keys there were.
+// injectDeleteKey deletes the keys of a lock and says how many there were. If none exists it waits for one: it
+// strikes a lock that is held.
 func injectDeleteKey(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	keys := struckKeys(w, t)
 	var began int64

@@ -1,6 +1,6 @@
-// Package faults is the catalogue of what hurts: one file a fault, with its Spec, the words for the docs, and
-// how it is injected, proven and healed. The engine that plans and carries them out is package nemesis; a fault
-// in a module of somebody else is written in the same way. Copy one of its files to write a fault of your own.
+// Package faults is the catalogue of faults: one file each, with its Spec, the words for the docs, and how it is
+// injected, proven and healed. Package nemesis plans and carries them out; a fault in a module of somebody else is
+// written in the same way. Copy one of these files to write a fault of your own.
 package faults
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Specs are the faults of the default catalogue, in the order of lists and docs.
+// Specs returns the faults of the default catalogue, in the order of lists and docs.
 func Specs() []nemesis.Spec {
 	return []nemesis.Spec{
 		{Name: "none", Doc: "no faults"},

@@ -1,5 +1,5 @@
-// Package embedded is package redis with a server inside the program, for hosts without redis-server. It keeps nothing, has no
-// replicas, and is not Redis: a lock that is right there is not yet right.
+// Package embedded is package redis with a server inside the program, for hosts without redis-server. That server
+// keeps nothing, has no replicas, and is not Redis: a lock that passes on it may still fail on Redis.
 package embedded
 
 import (
@@ -12,8 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends/redis"
 )
 
-// Part is that of package redis; where its topologies are servers that know nothing of each other and keep nothing, they can also
-// be embedded.
+// Part returns the part of package redis; topologies of independent servers that keep nothing can also be embedded.
 func Part() backends.Part {
 	p := redis.Part()
 	for _, t := range p.Topologies {
@@ -27,8 +26,8 @@ func Part() backends.Part {
 	return p
 }
 
-// Serve serves the Redis protocol from inside our own binary until ctx ends.
-// Keys expire by the real clock, checked at every access, never early. Nothing is kept.
+// Serve serves the Redis protocol at addr until ctx ends. Keys expire by the real clock, checked at every access,
+// never early. Nothing is kept.
 func Serve(ctx context.Context, addr string) error {
 	m := miniredis.NewMiniRedis()
 	m.ClockTTL(true)
