@@ -60,7 +60,7 @@ series: servers ## RUN=NAME: tests that take long, or another number of random r
 	$(GO) test -tags series -count=1 -timeout 12h -p 2 -parallel $(PARALLEL) -run '$(RUN)' -v $(if $(RUN),$(IN),RUN=NAME?) | \
 		grep --line-buffered -v '^=== '
 docs: ## write what is made of the catalogue, of measured data and of examples/ownlock anew: pages of docs/, and compose/
-	$(GO) test ./history ./docs/tables ./internal/docs/extending ./compose -run Stale -rewrite
+	$(GO) test ./history ./internal/docs/tables ./internal/docs/extending ./compose -run Stale -rewrite
 lint: ## golangci-lint, also of the format (gofumpt), pinned in tools/go.mod
 	@GOGC=400 $(TOOL) golangci-lint fmt --diff || { echo "lint: if files are listed above, make fmt formats them"; exit 1; }
 	GOGC=400 $(TOOL) golangci-lint run

@@ -17,7 +17,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/docs/measured"
-	"github.com/lockstorm/lockstorm/docs/tables"
+	"github.com/lockstorm/lockstorm/internal/docs/tables"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
 	"github.com/lockstorm/lockstorm/suite"
 )

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/docs/measured"
-	"github.com/lockstorm/lockstorm/docs/tables"
+	"github.com/lockstorm/lockstorm/internal/docs/tables"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
 )
 

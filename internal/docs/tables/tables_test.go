@@ -27,26 +27,26 @@ func TestDocsAreNotStale(t *testing.T) {
 	if err := json.Unmarshal(measured.Claims, &answers); err != nil {
 		t.Fatal(err)
 	}
-	files := map[string]string{"../faults.md": Faults(cat), "../backends.md": Backends(cat)}
-	page, err := os.ReadFile("../suite.md")
+	files := map[string]string{"../../../docs/faults.md": Faults(cat), "../../../docs/backends.md": Backends(cat)}
+	page, err := os.ReadFile("../../../docs/suite.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files["../suite.md"] = Suite(string(page))
-	if page, err = os.ReadFile("../history.md"); err != nil {
+	files["../../../docs/suite.md"] = Suite(string(page))
+	if page, err = os.ReadFile("../../../docs/history.md"); err != nil {
 		t.Fatal(err)
 	}
-	files["../history.md"] = History(string(page))
+	files["../../../docs/history.md"] = History(string(page))
 	for name, data := range data(t, answers) {
-		if files["../"+name+".md"], err = Render("..", name, data); err != nil {
+		if files["../../../docs/"+name+".md"], err = Render("../../../docs", name, data); err != nil {
 			t.Fatal(err)
 		}
 		if name != "claims" {
-			files["../measured/"+name+".csv"] = data.String()
+			files["../../../docs/measured/"+name+".csv"] = data.String()
 		}
 	}
 	for name, svg := range Pictures(answers) {
-		files["../images/"+name] = string(svg)
+		files["../../../docs/images/"+name] = string(svg)
 	}
 	for path, text := range files {
 		if *rewrite {
@@ -86,7 +86,7 @@ func data(t *testing.T, answers []cases.ClaimResult) map[string]*measured.Table 
 		all[name] = read(t, name)
 	}
 	for _, s := range []Series{Libraries(), Adapters(), Releases(), TrackRecord(), Containers(), Databases(), Ensembles()} {
-		table, _, err := s.Table("..", nil)
+		table, _, err := s.Table("../../../docs", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func data(t *testing.T, answers []cases.ClaimResult) map[string]*measured.Table 
 
 func read(t *testing.T, name string) *measured.Table {
 	t.Helper()
-	table, err := measured.Read("../measured/" + name + ".csv")
+	table, err := measured.Read("../../../docs/measured/" + name + ".csv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,13 +107,13 @@ func read(t *testing.T, name string) *measured.Table {
 // Every case has figures, and what was found wrong with a library is explained in a section that there is. (Of containers and
 // releases not every case can be had.)
 func TestCasesAreMeasuredAndExplained(t *testing.T) {
-	text, err := os.ReadFile("../libraries.md")
+	text, err := os.ReadFile("../../../docs/libraries.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	why := read(t, "why").Rows
 	for _, s := range []Series{Libraries(), Adapters(), TrackRecord(), Databases(), Ensembles()} {
-		table, unmeasured, err := s.Table("..", nil)
+		table, unmeasured, err := s.Table("../../../docs", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestSuites(t *testing.T) {
 	} {
 		table := read(t, page)
 		fills[page](table, harness.New(stores.All()...), suiteOf())
-		text, err := Render("..", page, table)
+		text, err := Render("../../../docs", page, table)
 		for _, want := range wants {
 			if !strings.Contains(text, want) {
 				t.Errorf("%q is not in (%v)\n%s", want, err, text)

@@ -43,7 +43,7 @@ func TestSeriesDefaults(t *testing.T) {
 // docs/claims.md and its pictures.
 func TestSeriesClaims(t *testing.T) {
 	const out = "lockstorm-runs/claims"
-	if err := os.RemoveAll("../../" + out); err != nil {
+	if err := os.RemoveAll(filepath.Join(root, out)); err != nil {
 		t.Fatal(err)
 	}
 	lockstorm(t, "claims", "--run", "--out", out)
@@ -54,7 +54,7 @@ func TestSeriesClaims(t *testing.T) {
 func measure(t *testing.T, page, suite string, flags ...string) *measured.Table {
 	out := filepath.Join("lockstorm-runs", page)
 	lockstorm(t, append([]string{"suite", suite, "--out", out, "--resume"}, flags...)...)
-	r, err := gate.ReadResults(filepath.Join("..", "..", out))
+	r, err := gate.ReadResults(filepath.Join(root, out))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func measure(t *testing.T, page, suite string, flags ...string) *measured.Table 
 	}
 	table := read(t, page)
 	fills[page](table, harness.New(stores.All()...), r)
-	if err := Write("..", page, table); err != nil {
+	if err := Write("../../../docs", page, table); err != nil {
 		t.Fatal(err)
 	}
 	return table
@@ -71,7 +71,6 @@ func measure(t *testing.T, page, suite string, flags ...string) *measured.Table 
 
 // lockstorm runs the program in the root of the repository. Runs may have failed, and may have been inconclusive.
 func lockstorm(t *testing.T, args ...string) {
-	const root = "../.."
 	program := filepath.Join(t.TempDir(), "lockstorm")
 	build := exec.Command("go", "build", "-o", program, "./cmd/lockstorm")
 	build.Dir, build.Stderr = root, os.Stderr
@@ -88,3 +87,5 @@ func lockstorm(t *testing.T, args ...string) {
 		t.Fatal(err)
 	}
 }
+
+const root = "../../.." // of the repository

@@ -33,7 +33,7 @@ var (
 // A reader finds what he looks for: what is measured is in the data, and what is common is told once.
 func TestWordsOfPages(t *testing.T) {
 	for page, most := range budgets {
-		text, err := os.ReadFile("../" + page + ".md")
+		text, err := os.ReadFile("../../../docs/" + page + ".md")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestWordsOfPages(t *testing.T) {
 // A reader gets an answer in a minute.
 func TestWordsOfWrittenPages(t *testing.T) {
 	for page, most := range written {
-		text, err := os.ReadFile("../../" + page + ".md")
+		text, err := os.ReadFile("../../../" + page + ".md")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestWordsOfWrittenPages(t *testing.T) {
 
 // A bug of a library is told in 150 words or fewer, its command included, and is in the index above all sections.
 func TestSectionsOfLibraries(t *testing.T) {
-	text, err := os.ReadFile("../libraries.md")
+	text, err := os.ReadFile("../../../docs/libraries.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,11 +90,11 @@ var (
 
 // Links of pages lead to files, and to headings, that there are.
 func TestLinks(t *testing.T) {
-	pages, err := filepath.Glob("../*.md")
+	pages, err := filepath.Glob("../../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages = append(pages, "../../README.md", "../../CONTRIBUTING.md", "../../ARCHITECTURE.md")
+	pages = append(pages, "../../../README.md", "../../../CONTRIBUTING.md", "../../../ARCHITECTURE.md")
 	anchors := func(page string) map[string]bool {
 		out := map[string]bool{}
 		text, err := os.ReadFile(page)

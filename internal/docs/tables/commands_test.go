@@ -19,12 +19,12 @@ var (
 
 // The runs on the pages parse, and nothing that they name is missing or impossible.
 func TestRunsOnPages(t *testing.T) {
-	pages, err := filepath.Glob("../*.md")
+	pages, err := filepath.Glob("../../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cat, seen := harness.New(stores.All()...), 0
-	for _, page := range append(pages, "../../README.md") {
+	for _, page := range append(pages, "../../../README.md") {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

@@ -1,7 +1,7 @@
 // Package tables writes the tables of the docs from the catalogue and from the data below docs/measured, so that they
 // always agree with `list`. Its test fails when the files are stale:
 //
-//	go test ./docs/tables -rewrite
+//	go test ./internal/docs/tables -rewrite
 package tables
 
 import (
