@@ -260,13 +260,15 @@ func (r *Runner) Estimate(cells []plan.Cell) time.Duration {
 	return run.left()
 }
 
-// String is the event in a line.
+// String is the event in a line. The finding is quoted at the end of the suite.
 func (e Progress) String() string {
 	text := fmt.Sprintf("%s seed %d", e.Cell.Case.Name, e.Seed)
 	if e.Outcome == nil {
 		return text
 	}
-	text += ": " + e.Outcome.Said()
+	short := *e.Outcome
+	short.Quoted = nil
+	text += ": " + short.Said()
 	if e.Again {
 		text += "; retried at the end"
 	}
