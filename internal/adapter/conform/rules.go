@@ -140,7 +140,8 @@ func (x *bench) handsOver(ctx context.Context) error {
 		if a.err == nil {
 			return ofLock("a client that should wait got the lock while another client still held it")
 		}
-		return fmt.Errorf("the acquire of a held lock must wait for the release, but the acquire returned immediately: %v", a.err) //nolint:errorlint // a refusal is no mistake of the lock here
+		return fmt.Errorf("the acquire of a held lock must wait for the release, but the acquire returned immediately: %v",
+			a.err) //nolint:errorlint // a refusal is no mistake of the lock here
 	case <-time.After(patience):
 	}
 	if err := held.Release(ctx); err != nil {
@@ -255,7 +256,8 @@ func (x *bench) settles(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		access, err := l.(backends.Resource).Open(ctx, "settles"+x.suffix, "", lease.Info()) //nolint:forcetypeassert // every adapter's is one
+		access, err := l.(backends.Resource).Open(ctx, "settles"+x.suffix, "",
+			lease.Info()) //nolint:forcetypeassert // every adapter's is one
 		if err != nil {
 			return err
 		}
@@ -355,8 +357,7 @@ func (x *bench) early(ctx context.Context) error {
 	}
 	return within(answerLimit+x.t.TTL, "the adapter's answer to an acquire (counted from the store's answer)", func() error {
 		if err := <-got; errors.Is(err, backends.ErrBusy) {
-			return errors.New("the lock was free, so the adapter must not answer \"busy\" (another client holds the lock), even if the " +
-				"store answers late; but the adapter answered \"busy\"")
+			return errors.New("the lock was free, so the adapter must wait for the store and not answer \"busy\", but it did")
 		}
 		return nil // or it has given up: nobody can tell
 	})
