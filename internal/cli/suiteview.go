@@ -18,8 +18,8 @@ import (
 	"github.com/lockstorm/lockstorm/reports"
 )
 
-// suiteView shows how a suite goes: on a terminal a live line with what runs and how long it will take,
-// and a line for what is not as expected; elsewhere one line a run.
+// suiteView shows how a suite goes: on a terminal a live line with the present runs and the time left, and a line for
+// each unexpected run; elsewhere one line a run.
 type suiteView struct {
 	*view
 
@@ -130,7 +130,7 @@ func (a *App) listCells(cells []plan.Cell, r *gate.Runner) error {
 	return nil
 }
 
-// summarizeSuite prints what is not as expected, and how long it took.
+// summarizeSuite prints the unexpected outcomes, and how long the suite took.
 func (a *App) summarizeSuite(r *gate.Results, asJSON bool) error {
 	if asJSON {
 		return a.PrintJSON(r)
@@ -158,10 +158,10 @@ func (a *App) summarizeSuite(r *gate.Results, asJSON bool) error {
 		fmt.Fprintf(w, "retried runs: %s\n", strings.Join(again, ", "))
 	}
 	if p := r.Providers(); p != "" {
-		fmt.Fprintf(w, "number of runs for each provider (the way in which lockstorm gets its servers): %s\n", p)
+		fmt.Fprintf(w, "runs by provider: %s\n", p)
 	}
 	if r.Wall > 0 {
-		fmt.Fprintf(w, "finished in %v; the runs took %v in total, on average %.1f runs in parallel on %d processors\n",
+		fmt.Fprintf(w, "finished in %v; the runs took %v, %.1f in parallel on average, on %d processors\n",
 			r.Wall.Round(100*time.Millisecond), r.Work.Round(100*time.Millisecond), r.Parallel(), r.CPUs)
 	}
 	return nil
