@@ -83,8 +83,8 @@ func TestUsage(t *testing.T) {
 		{"run --backend zk-rwlock --workload reentrant", 3, "backend zk-rwlock is read-write"},
 		{"run --backend redis-lua --workload two-locks", 3, "this workload needs two locks: use --locks 2"},
 		{"run --backend redis-lua --workload job:mark=maybe", 3, "mark=maybe: choose no, after or before"},
-		{"run --backend redis-lua --nemesis kill-connection", 3, "servers that can end a connection: backend redis-lua on topology " +
-			"redis-single"},
+		{"run --backend redis-lua --nemesis kill-connection", 3, "backend redis-lua on topology redis-single has no grants that " +
+			"end with their connection"},
 		{"run --backend sql-lease-row --nemesis promote-replica", 3, "postgres has no replica that lockstorm could promote"},
 		// Plans, parameters and waits are bounded.
 		{"run --backend redis-lua --nemesis client-pause:every=1ns --time 3s", 3, "every=1ns would inject the fault 3000000000 times " +

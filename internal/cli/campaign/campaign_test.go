@@ -47,7 +47,7 @@ func TestUsage(t *testing.T) {
 		code       int
 	}{
 		{"start smoke", "give one queue: --queue nats://HOST:PORT, or --embed HOST:PORT", 3},
-		{"start smoke --queue nats://127.0.0.1:1 --embed 127.0.0.1:0", "either --queue", 3},
+		{"start smoke --queue nats://127.0.0.1:1 --embed 127.0.0.1:0", "give one queue", 3},
 		{"start smoke --queue nats://127.0.0.1:1 --out x", "work only with --embed", 3},
 		{"start smoke --embed 127.0.0.1:0 --max-size much", "much is not a size: write for example 10GB", 3},
 		{"start smoke --embed 127.0.0.1:0 --ack-wait 10ms", "the minimum is 1s", 3},
@@ -106,7 +106,7 @@ func TestOtherBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	if code, said := lockstorm(t, nil, "work", "--queue", s.URL()); code != 4 ||
-		!strings.Contains(said, "was started by build 0123 of this program") {
+		!strings.Contains(said, "was started by build 0123, but") {
 		t.Errorf("exit %d\n%s", code, said)
 	}
 }
