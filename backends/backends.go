@@ -142,7 +142,7 @@ type Env struct {
 	Run     string                                                   // unique to the run, for names in shared stores
 	Client  string                                                   // name of the client
 	Nodes   []cluster.Ref                                            // the servers, by name
-	Dial    func(ctx context.Context, node string) (net.Conn, error) // takes a name or an announced address; call it for every connection
+	Dial    func(ctx context.Context, node string) (net.Conn, error) // by name or announced address, on every connect
 	Dir     string                                                   // folder shared by all clients, for file locks
 	TTL     time.Duration                                            // time to live of leases
 	Retry   time.Duration                                            // longest pause between tries of a waiting acquire
@@ -150,7 +150,7 @@ type Env struct {
 	Now     func() int64                                             // the run's clock, ns
 	Rand    *rand.Rand                                               // seeded; not for concurrent use
 	Session Session                                                  // for leases that several grants share
-	Addr    func(node string) string                                 // returns the host:port at which this client reaches a server now
+	Addr    func(node string) string                                 // host:port at which this client reaches a server now
 	// ClockBase is the CLOCK_MONOTONIC reading, in ns, at time 0 of the run's clock.
 	ClockBase int64
 	// Breach reports, in a sentence, that the path between client and lock is broken: nothing of the run counts.

@@ -161,8 +161,7 @@ func (r *Results) fold() {
 	}
 }
 
-// spare makes what is inherent to leases a thing that is only reported, where the run fails on
-// defects alone.
+// spare makes findings that are inherent to leases reported only, if the run fails on defects alone.
 func (r *Result) spare(run history.Run) {
 	if run.FailOn != history.FailOnDefect || r.Verdict != Fail {
 		return
@@ -187,7 +186,7 @@ func (r Result) Violates() bool {
 	return r.Verdict == Fail && gates
 }
 
-// demanded is what is wrong with the checks that a run requires by name.
+// demanded returns what is wrong with the checks that a run requires by name.
 func demanded(run history.Run, checks *Catalogue) (missing []Finding) {
 	for _, name := range run.Required {
 		if _, err := checks.Get(history.Requirement(name)); err != nil {

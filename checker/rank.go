@@ -56,8 +56,8 @@ func RankOfCheck(name string) int {
 	return len(order)
 }
 
-// severity orders findings, the worst first: what gates for certain, what may gate, the
-// rest; defects before what is inherent.
+// severity orders findings, the worst first: those that certainly gate, those that may gate, the rest; defects before
+// what is inherent.
 func (f Finding) severity() int {
 	switch {
 	case f.Certain():

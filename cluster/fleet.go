@@ -55,8 +55,8 @@ func (f supervised) Master(ctx context.Context) (*Server, error) {
 			}
 		}
 	}
-	return nil, errors.Join(append(errs, fmt.Errorf("no majority of the supervisors (processes that watch the master) agrees on a "+
-		"master (votes for each address: %v)", votes))...)
+	return nil, errors.Join(append(errs, fmt.Errorf("no majority of the supervisors agrees on a master (votes for each "+
+		"address: %v)", votes))...)
 }
 
 // Promote asks the first supervisor that answers.

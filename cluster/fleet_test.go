@@ -41,7 +41,7 @@ func TestSupervisedFleet(t *testing.T) {
 	if err == nil {
 		t.Fatal("one of three supervisors is a majority")
 	}
-	mustSay(t, err.Error(), "no majority of the supervisors (processes that watch the master) agrees on a master")
+	mustSay(t, err.Error(), "no majority of the supervisors agrees on a master")
 	mustSay(t, err.Error(), "supervisor-1:")
 	if err := supervisors[2].Kill(b.ctx); err != nil {
 		t.Fatal(err)

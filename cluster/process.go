@@ -213,8 +213,8 @@ func (Embedded) Name() string { return EmbeddedName }
 func (Embedded) Available(t Topology) error {
 	for _, r := range t.Nodes {
 		if r.Embedded == nil {
-			return fmt.Errorf("this program contains no embedded server for %s of topology %s: choose another --provider "+
-				"(docs/providers.md says how a program of your own gets embedded servers)", r.Name, t.Name)
+			return fmt.Errorf("this program has no embedded server for %s of topology %s: choose another --provider (see "+
+				"docs/providers.md)", r.Name, t.Name)
 		}
 	}
 	return nil

@@ -144,8 +144,7 @@ func (t Topology) Valid() error {
 		}
 	}
 	if (t.FailOver > 0) != (t.Fleet != nil) {
-		return errors.New("only one of the fields FailOver (duration of a fail-over) and Fleet (the servers that decide on a " +
-			"fail-over) is set: set both fields, or neither")
+		return errors.New("only one of the fields FailOver and Fleet is set: set both, or neither")
 	}
 	return nil
 }
@@ -159,8 +158,7 @@ func (r Recipe) valid() error {
 	case r.Ready == nil:
 		return errors.New("the field `Ready` is missing: set it to a function that checks that the server answers")
 	case r.Embedded != nil && r.EmbeddedVersion == "":
-		return errors.New("the field `EmbeddedVersion` is empty: set it to the version of the embedded server, because the record " +
-			"must name this version")
+		return errors.New("the field `EmbeddedVersion` is empty: set it to the version of the embedded server")
 	}
 	return errors.Join(r.validPorts(), r.validTemplates())
 }
@@ -170,8 +168,7 @@ func (r Recipe) validPorts() error {
 	for _, p := range r.Ports {
 		switch {
 		case p.Name == "":
-			return errors.New("a port in the field Ports has no name: give it a name (only the main port needs no name, and the main " +
-				"port is not in this field)")
+			return errors.New("a port in the field Ports has no name: give it one (only the main port has none)")
 		case seen[p.Name]:
 			return fmt.Errorf("two ports of the node are named %q", p.Name)
 		}

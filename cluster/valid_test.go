@@ -97,11 +97,11 @@ func TestChooseAProvider(t *testing.T) {
 		top  cluster.Topology
 	}{
 		`unknown provider "moon": choose one of auto, process, embedded`: {"moon", real},
-		"embedded: this program contains no embedded server for store-1 of topology test-1: choose another --provider " +
-			"(docs/providers.md says how a program of your own gets embedded servers)": {cluster.EmbeddedName, real},
+		"embedded: this program has no embedded server for store-1 of topology test-1: choose another --provider " +
+			"(see docs/providers.md)": {cluster.EmbeddedName, real},
 		"process: server store-1 of topology test-1 cannot run as a process of its own, only inside lockstorm: use --provider " +
 			"embedded": {cluster.ProcessName, only},
-		"no-such-program is not on PATH (Debian: apt-get install no-such-package); embedded: this program contains no embedded " +
+		"no-such-program is not on PATH (Debian: apt-get install no-such-package); embedded: this program has no embedded " +
 			"server for store-1": {cluster.Auto, missing},
 	} {
 		if _, err := cluster.Choose(c.name, c.top, providers); err == nil || !strings.Contains(err.Error(), want) {

@@ -45,8 +45,7 @@ func WorkerMain(cat *Catalogue) {
 	case childWarden:
 		err = wardenMain(cat)
 	default:
-		err = fmt.Errorf("the environment variable %s=%q is for lockstorm's own child processes, and its value is unknown: unset "+
-			"this variable", envChild, os.Getenv(envChild))
+		err = fmt.Errorf("%s=%q: lockstorm sets this variable for its child processes: unset it", envChild, os.Getenv(envChild))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "lockstorm:", err)

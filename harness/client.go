@@ -130,7 +130,7 @@ func (c *client) howEnded(err error, heard bool) error {
 	if len(text) == 0 {
 		return fmt.Errorf("the client's process ended by itself: %w", err)
 	}
-	return fmt.Errorf("the client's process ended by itself: %w: %s (its output is in %s)", err, bytes.TrimSpace(text), c.errPath)
+	return fmt.Errorf("the client's process ended by itself: %w: %s (output: %s)", err, bytes.TrimSpace(text), c.errPath)
 }
 
 func (c *client) fail(err error) {

@@ -34,7 +34,7 @@ func Interruptible[T any](ctx context.Context, what string, do func() (T, error)
 		return a.v, a.err
 	case <-late.C:
 		var none T
-		return none, &Error{Code: ExitInterrupted, Err: fmt.Errorf("interrupted while lockstorm judged %s. The record is kept: to "+
-			"judge it again, run `lockstorm check` on this directory", what)}
+		return none, &Error{Code: ExitInterrupted, Err: fmt.Errorf("interrupted while judging %s. The record is kept: to judge it, "+
+			"run `lockstorm check` on this directory", what)}
 	}
 }

@@ -101,13 +101,13 @@ func besideLogs(dir string, h *history.History) string {
 	case len(differ) == 0 && !logs.Whole():
 		return ""
 	case !logs.Whole():
-		return fmt.Sprintf("%s and the logs in %s/ disagree (%s). lockstorm cannot rebuild the history from the logs, because the "+
-			"logs are incomplete", history.File, history.LogDir, strings.Join(differ, "; "))
+		return fmt.Sprintf("%s and the logs in %s/ disagree (%s), and the logs are incomplete, so it cannot be rebuilt from them",
+			history.File, history.LogDir, strings.Join(differ, "; "))
 	case len(differ) == 0:
 		differ = []string{"some lines have different contents"}
 	}
-	return fmt.Sprintf("%s and the logs in %s/ disagree (%s). The logs are complete: to rebuild the history from the logs, remove "+
-		"%s, and run `lockstorm check` on the directory",
+	return fmt.Sprintf("%s and the logs in %s/ disagree (%s), and the logs are complete: to rebuild it, remove %s and run "+
+		"`lockstorm check` on the directory",
 		history.File, history.LogDir, strings.Join(differ, "; "), filepath.Join(dir, history.File))
 }
 

@@ -82,7 +82,7 @@ func (r *resolved) networkFor() error {
 		return err
 	}
 	if len(r.topology.Nodes) == 0 {
-		return fmt.Errorf("--network: topology %s has no servers, so it needs no network: leave out --network", r.Topology)
+		return fmt.Errorf("--network: topology %s has no servers: leave out --network", r.Topology)
 	}
 	return r.contained("--network")
 }
@@ -170,9 +170,8 @@ func (s *session) moveIn(ctx context.Context) error {
 			return fmt.Errorf("cannot check whether server %s already has keys with this run's name: %w", name, err)
 		}
 		if len(found) > 0 {
-			return fmt.Errorf("server %s already has keys with this run's name (number of keys: %d; for example %s). The keys may "+
-				"belong to another program, so lockstorm changed nothing. Start the run again: each run has a new name", name, len(found),
-				found[0])
+			return fmt.Errorf("server %s already has %d keys with this run's name, such as %s, and nothing was changed: start the "+
+				"run again, for each run has a new name", name, len(found), found[0])
 		}
 	}
 	return nil
@@ -185,8 +184,7 @@ func (s *session) moveOut(ctx context.Context) error {
 	var errs []error
 	for name, t := range s.tenants() {
 		if _, err := t.Clear(ctx, s.runID()); err != nil {
-			errs = append(errs, fmt.Errorf("lockstorm could not delete all keys of this run: keys with %s in their names may remain "+
-				"on %s: %w", s.runID(), name, err))
+			errs = append(errs, fmt.Errorf("keys with %s in their names may remain on %s: %w", s.runID(), name, err))
 		}
 	}
 	return errors.Join(errs...)

@@ -160,8 +160,8 @@ func (r *resolved) workloadSettings() (err error) {
 	for i, reg := range r.registers {
 		twice := slices.ContainsFunc(r.registers[:i], func(o workloads.Register) bool { return o.Name == reg.Name })
 		if reg.Name == "" || twice {
-			return fmt.Errorf("workload %s defines the register %q twice or without a name: each register (a value that clients write) "+
-				"needs a unique name", r.workload.Name, reg.Name)
+			return fmt.Errorf("workload %s defines the register %q twice or without a name: give each register a unique name",
+				r.workload.Name, reg.Name)
 		}
 	}
 	return nil
@@ -181,8 +181,8 @@ func (r *resolved) combination() error {
 			strings.Join(r.workload.Models, " or "), r.Backend, kind)
 	}
 	if r.workload.Tries && r.backend.NoTry {
-		return fmt.Errorf("workload %s tries to acquire without waiting, but backend %s supports only an acquire that waits: choose "+
-			"another workload or backend", r.workload.Name, r.Backend)
+		return fmt.Errorf("workload %s tries to acquire without waiting, which backend %s cannot: choose another workload or "+
+			"backend", r.workload.Name, r.Backend)
 	}
 	if r.workload.Model != "" && kind != history.ModelExclusive && kind != r.workload.Model {
 		return fmt.Errorf("workload %s needs a lock of model %s, but the model of backend %s is %s", r.workload.Name, r.workload.Model,
@@ -199,8 +199,8 @@ func (r *resolved) combination() error {
 		return err
 	}
 	if r.Fencing == history.FencingOn && !r.workload.Fenced {
-		return fmt.Errorf("--fencing on: workload %s uses no data, so there is nothing to fence: choose another workload, or leave "+
-			"out --fencing", r.workload.Name)
+		return fmt.Errorf("--fencing on: workload %s has no data to fence: choose another workload, or leave out --fencing",
+			r.workload.Name)
 	}
 	if err := r.register(); err != nil {
 		return err
@@ -211,15 +211,15 @@ func (r *resolved) combination() error {
 // register finds the store that the registers are in, if any.
 func (r *resolved) register() error {
 	if r.Register != "" && r.backend.Settles {
-		return fmt.Errorf("--register %s: backend %s writes the protected data in its own transaction, so no other store is "+
-			"possible: leave out --register", r.Register, r.Backend)
+		return fmt.Errorf("--register %s: backend %s writes the data in its own transaction: leave out --register",
+			r.Register, r.Backend)
 	}
 	r.Register = cmp.Or(r.Register, r.backend.Register)
 	if r.Register == "" || len(r.registers) == 0 {
 		return nil
 	}
 	if r.cat.Registers == nil {
-		return fmt.Errorf("--register %s: this program contains no registers (stores of the protected data): leave out --register",
+		return fmt.Errorf("--register %s: this program has no registers: leave out --register",
 			r.Register)
 	}
 	reg, err := r.cat.Registers.Get(r.Register)
@@ -252,7 +252,7 @@ func (r *resolved) calls() error {
 				can = append(can, b.Name)
 			}
 		}
-		return fmt.Errorf("workload %s needs the call %q, but backend %s does not support this call (backends with the call: %s)",
+		return fmt.Errorf("workload %s needs the call %q, which backend %s does not support (backends with it: %s)",
 			r.Workload, call, r.Backend, strings.Join(can, ", "))
 	}
 	return nil

@@ -260,7 +260,7 @@ func TestConfigErrors(t *testing.T) {
 		"workload":   {func(c *Config) { c.Workload = "counter:hold=x" }, "hold=x is not a length"},
 		"try":        {func(c *Config) { c.Workload = "counter:try=2" }, "try=2 is not a number from 0 to 1"},
 		"fencing":    {func(c *Config) { c.Fencing = "on" }, "issues no fencing tokens (backends with tokens: redis-fenced, "},
-		"no data":    {func(c *Config) { c.Backend, c.Fencing, c.Workload = "redis-fenced", "on", "mutex" }, "uses no data"},
+		"no data":    {func(c *Config) { c.Backend, c.Fencing, c.Workload = "redis-fenced", "on", "mutex" }, "has no data"},
 		"discipline": {func(c *Config) { c.Discipline = "brave" }, "choose one of told, obey, trusting"},
 		"ttl":        {func(c *Config) { c.TTL = time.Millisecond }, "too short"},
 		"clients":    {func(c *Config) { c.Clients = 0 }, "choose from 1 to"},

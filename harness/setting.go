@@ -172,8 +172,7 @@ func noClock(provider string, t cluster.Topology) string {
 // noLoss says why packets cannot be lost on this host.
 var noLoss = sync.OnceValue(func() string {
 	if err := link.CanLose(); err != nil {
-		return fmt.Sprintf("mode=loss needs socket filters, which this host does not allow (%v): use mode=blackhole, which drops "+
-			"data after the kernel has received it", err)
+		return fmt.Sprintf("mode=loss needs socket filters, which this host does not allow (%v): use mode=blackhole", err)
 	}
 	return ""
 })

@@ -72,8 +72,8 @@ func newTrial(r *resolved, plan *nemesis.Plan) (*Trial, error) {
 		return nil, err
 	}
 	if bound := r.livenessBound(plan); bound > maxBound {
-		return nil, Usage(fmt.Errorf("the recovery test (after the faults, each client acquires each lock once more) can take %v, "+
-			"but the limit is %v: choose fewer clients, fewer locks, a shorter ttl, a shorter hold or a smaller clock jump",
+		return nil, Usage(fmt.Errorf("the recovery test can take %v, more than the limit of %v: use fewer clients or locks, a "+
+			"shorter ttl or hold, or a smaller clock jump",
 			bound.Round(time.Second), maxBound))
 	}
 	t := &Trial{Schema: TrialSchema, Config: r.Config, Plan: plan, r: r}
@@ -154,8 +154,8 @@ func Revise(cat *Catalogue, cfg Config, plan *nemesis.Plan) (*Trial, error) {
 func (t *Trial) Crowd() string {
 	processors := runtime.GOMAXPROCS(0)
 	if most := bornClients * processors; t.Config.Clients > most {
-		return fmt.Sprintf("%d clients are too many for this host (processors: %d): they will hold each other up, and the run may be "+
-			"inconclusive. Use at most %d clients",
+		return fmt.Sprintf("%d clients are too many for this host with %d processors, and the run may be inconclusive: use at "+
+			"most %d",
 			t.Config.Clients, processors, most)
 	}
 	return ""

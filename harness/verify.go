@@ -87,8 +87,7 @@ func (v *Verified) whole(path string) error {
 		case err != nil:
 			return err
 		case digest != v.Results.Record:
-			return errors.New("the record was changed after lockstorm had judged the run: the SHA-256 of the record differs from the " +
-				"SHA-256 in " + ResultsFile)
+			return errors.New("the record was changed after it was judged: its SHA-256 differs from that in " + ResultsFile)
 		}
 	}
 	if v.Results.Seed != v.Run.Seed || v.Results.Backend != v.Run.Backend {

@@ -62,7 +62,7 @@ func (t *Trial) Differs(ctx context.Context) (out []string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Versions)) {
 		if was, now := t.Versions[name], here[name]; now != was && was != "" {
-			out = append(out, fmt.Sprintf("the outcome may differ, because the version of %s has changed: %s in the saved run, but %s now",
+			out = append(out, fmt.Sprintf("the version of %s has changed, so the outcome may differ: %s in the saved run, %s now",
 				name, was, cmp.Or(now, "missing")))
 		}
 	}

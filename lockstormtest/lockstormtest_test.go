@@ -173,8 +173,8 @@ func TestRefused(t *testing.T) {
 		"101 seeds are too many: the limit is 100": func(tb testing.TB) {
 			lockstormtest.Safe(tb, cat, "--backend none", lockstormtest.Seeds(make([]uint64, 101)...))
 		},
-		"the expectation is empty, so every run would meet it: set an expected outcome, exit code, verdict, class, rule or figure " +
-			"(measured value)": func(tb testing.TB) { lockstormtest.Run(tb, cat, "--backend none", suite.Expectation{}) },
+		"the expectation is empty, so every run would meet it: set an outcome, exit code, verdict, class, rule or " +
+			"figure": func(tb testing.TB) { lockstormtest.Run(tb, cat, "--backend none", suite.Expectation{}) },
 		`unknown check "no-check"`: func(tb testing.TB) {
 			lockstormtest.Violates(tb, cat, "--backend none", "no-check", checker.Defect)
 		},

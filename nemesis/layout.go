@@ -54,7 +54,7 @@ func newLayout(s Spec, v Values, in Input) (*layout, error) {
 		return nil, fmt.Errorf("until=%s does not exist: choose until=%s, or leave out until=", ends, UntilGranted)
 	}
 	if v[paramUntil] != "" && !s.lasts(v) {
-		return nil, fmt.Errorf("until=%s ends a fault early, but with these parameters the fault has no duration: leave out until=",
+		return nil, fmt.Errorf("until=%s ends a fault early, but with these parameters it has no duration: leave out until=",
 			v[paramUntil])
 	}
 	if l.every > 0 && in.Duration/l.every > maxSteps {
@@ -95,12 +95,12 @@ func checkCarried(s Spec, at string, own Values) error {
 		return nil
 	}
 	if s.OfGrant {
-		return fmt.Errorf("at=%s makes the fault %s act on a message, but lockstorm then does not know the client's grant, which "+
-			"this fault needs: name a point of the client instead", at, s.Name)
+		return fmt.Errorf("at=%s makes the fault %s act on a message, but it needs the client's grant: name a point of the "+
+			"client instead", at, s.Name)
 	}
 	if s.keeps(own) {
-		return fmt.Errorf("at=%s makes the fault %s act on a message, but this fault must stop a client at a point: name a point of "+
-			"the client instead, or use the fault packet-delay", at, s.Name)
+		return fmt.Errorf("at=%s makes the fault %s act on a message, but it stops a client: name a point of the client "+
+			"instead, or use packet-delay", at, s.Name)
 	}
 	return nil
 }
@@ -112,8 +112,8 @@ func checkUnmet(s Spec, v Values) error {
 	}
 	for _, p := range s.Params {
 		if (p.Name == paramStay || p.Name == paramGrant) && v[p.Name] != p.Default {
-			return fmt.Errorf("%s=%s has no meaning with at=%s: the fault then acts on a message, so lockstorm does not stop the "+
-				"client, and does not know the client's grant. Leave out %s=", p.Name, v[p.Name], v[paramAt], p.Name)
+			return fmt.Errorf("%s=%s has no meaning with at=%s, which acts on a message and stops no client: leave out %s=",
+				p.Name, v[p.Name], v[paramAt], p.Name)
 		}
 	}
 	return nil

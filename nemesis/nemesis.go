@@ -100,8 +100,7 @@ func (s Spec) Valid() error {
 	case s.Links&^(ToServers|ToRegister) != 0:
 		return errors.New("the field `Links` must be ToServers, ToRegister, both (ToServers|ToRegister), or 0")
 	case s.Fault != nil && s.Family == history.FamilyMixed:
-		return errors.New("the field `Family` is \"mixed\", but the field `Draw` is not set: set `Draw` (the function that draws " +
-			"faults at random), or choose another family")
+		return errors.New("the field `Family` is \"mixed\", but the field `Draw` is not set: set `Draw`, or choose another family")
 	}
 	return errors.Join(s.validTogether(), s.validStrikes(), s.validParams())
 }
@@ -112,8 +111,8 @@ func (s Spec) validTogether() error {
 	case s.Gates && s.Whom != Clients:
 		return errors.New("the field `Gates` is true, so the fault stops a client at a point: set the field `Whom` to Clients")
 	case s.Fault != nil && s.Family == history.FamilyClient && s.Whom&Clients == 0:
-		return errors.New("the field `Family` is \"client\", but the field `Whom` does not contain Clients, so lockstorm would never " +
-			"count a client as hit by the fault: set `Whom` to Clients or ClientsAndNodes")
+		return errors.New("the field `Family` is \"client\", but the field `Whom` lacks Clients, so no client would count as " +
+			"hit: set `Whom` to Clients or ClientsAndNodes")
 	case s.Delays && s.Links == 0:
 		return errors.New("the field `Delays` is true, but the field `Links` is 0: set `Links` to the links whose requests are delayed")
 	case s.OfMaster && s.Whom&Nodes == 0:

@@ -129,8 +129,8 @@ func (r *Runner) meet(ctx context.Context, f history.Fault, st Step) (*Hit, bool
 	began := r.Rec.Clock().Now() - r.Start
 	switch {
 	case (st.Tied || st.While != 0) && began >= st.Until:
-		r.miss(f, fmt.Errorf("lockstorm came too late for this fault: its time limit was %.3f s after the workload began, but it was "+
-			"%.3f s then, because %s",
+		r.miss(f, fmt.Errorf("too late for this fault: its time limit was %.3f s after the workload began, and it was %.3f s, "+
+			"because %s",
 			float64(st.Until)/1e9, float64(began)/1e9, whyLate))
 		return nil, false
 	case st.While == 0:
@@ -142,8 +142,8 @@ func (r *Runner) meet(ctx context.Context, f history.Fault, st Step) (*Hit, bool
 	for {
 		gone, err := r.beside(within, st.While)
 		if err != nil {
-			why := fmt.Errorf("this fault needs an active fault number %d, and during that fault a client must reach %s as often as "+
-				"required (parameter nth=%d). This did not happen before the time limit", st.While, st.where(), max(st.Nth, 1))
+			why := fmt.Errorf("fault number %d was not active while a client reached %s often enough (parameter nth=%d) before "+
+				"the time limit", st.While, st.where(), max(st.Nth, 1))
 			if stopped != nil {
 				why = fmt.Errorf("%w; %w", why, stopped)
 			}

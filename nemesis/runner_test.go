@@ -129,9 +129,9 @@ func TestWhyAStepStruckNobody(t *testing.T) {
 			"as often",
 		},
 		"one was stopped":  {0, &StoppedError{[]string{"c1"}, false}, []string{"no client reached", "a fault had stopped c1"}, "late"},
-		"too late":         {60, nil, []string{"lockstorm came too late", "0.050 s"}, "no client"},
+		"too late":         {60, nil, []string{"too late for this fault", "0.050 s"}, "no client"},
 		"little time left": {40, nil, []string{"no client reached", "lockstorm began to wait"}, "stopped"},
-		"beside, too late": {60, nil, []string{"lockstorm came too late"}, "needs"},
+		"beside, too late": {60, nil, []string{"too late for this fault"}, "needs"},
 	} {
 		path := filepath.Join(t.TempDir(), "nemesis.jsonl")
 		clock := history.NewClock()

@@ -12,8 +12,8 @@ import (
 func (p *Plan) Check(c *Catalogue, in Input) error {
 	switch {
 	case p.Seed != in.Seed || p.TTL != in.TTL.Nanoseconds() || p.Duration != in.Duration.Nanoseconds():
-		return errors.New("the saved plan (the list of all faults) belongs to another configuration: the seed, ttl or duration in " +
-			"the plan differs from that of this run")
+		return errors.New("the saved plan belongs to another configuration: its seed, ttl or duration differs from that of " +
+			"this run")
 	case len(p.Requests) != len(in.Specs):
 		return fmt.Errorf("the saved plan contains %d faults, but the configuration of this run contains %d", len(p.Requests),
 			len(in.Specs))

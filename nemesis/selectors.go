@@ -43,11 +43,11 @@ func checkVoters(v Values, in Input) error {
 		return fmt.Errorf("at=%s: at this point the client does not hold the lock yet, so lockstorm does not know which servers will "+
 			"grant it: name a later point, or %s", at, leave)
 	case history.IsMessagePoint(at):
-		return fmt.Errorf("at=%s: when the fault acts on a message, lockstorm does not know which servers granted the lock: name a "+
-			"point of the client, or %s", at, leave)
+		return fmt.Errorf("at=%s: at a message lockstorm does not know which servers granted the lock: name a point of the "+
+			"client, or %s", at, leave)
 	case at == history.AtRandom:
-		return fmt.Errorf("at=%s: at random times the fault does not wait for a grant, so lockstorm does not know which servers "+
-			"granted the lock: name a point of the client, or %s", history.AtRandom, leave)
+		return fmt.Errorf("at=%s: at random times lockstorm does not know which servers granted the lock: name a point of the "+
+			"client, or %s", history.AtRandom, leave)
 	default:
 		return nil
 	}
@@ -61,8 +61,8 @@ func checkTargets(s Spec, v Values, in Input) error {
 			"write names from %s, joined by +", clients, strings.Join(in.Clients, ", "))
 	}
 	if s.Gates && (clients == RoleAll || clients == RoleHalf || howMany(clients, 1) > 1) {
-		return fmt.Errorf("clients=%s is not possible, because this fault stops only one client: the client that reaches the point. "+
-			"Write 1 (any client), %s, or several names joined by + (the fault then stops one of these clients)", clients, RoleHolder)
+		return fmt.Errorf("clients=%s is not possible: this fault stops only the client that reaches the point. Write 1 (any "+
+			"client), %s, or names joined by + (any of them)", clients, RoleHolder)
 	}
 	if _, err := strconv.Atoi(nodes); s.OfMaster &&
 		(err == nil || slices.Contains([]string{RoleReplica, RoleFollower, RoleMajority, RoleAll, RoleGranted}, nodes)) {

@@ -75,8 +75,7 @@ func (e Expectation) Validate(checks *checker.Catalogue) error {
 	var errs []error
 	complain := func(format string, args ...any) { errs = append(errs, fmt.Errorf("expect: "+format, args...)) }
 	if !e.asks() && len(e.Exit) == 0 {
-		complain("the expectation is empty, so every run would meet it: set an expected outcome, exit code, verdict, class, rule or " +
-			"figure (measured value)")
+		complain("the expectation is empty, so every run would meet it: set an outcome, exit code, verdict, class, rule or figure")
 	}
 	if e.Outcome != "" && e.Outcome.Doc() == "" {
 		complain("unknown outcome %q: choose one of %v", e.Outcome, Words())
@@ -142,10 +141,9 @@ func (e Expectation) validFigures() (errs []error) {
 	for name, b := range sorted(e.Figures) {
 		switch {
 		case !goodFigure.MatchString(name):
-			errs = append(errs, fmt.Errorf("expect: figure %q (a measured value) does not have a valid name: use lower case words "+
-				"joined by _", name))
+			errs = append(errs, fmt.Errorf("expect: figure %q does not have a valid name: use lower case words joined by _", name))
 		case b.AtLeast == nil && b.AtMost == nil:
-			errs = append(errs, fmt.Errorf("expect: figure %s has no limit: set at_least or at_most for this measured value", name))
+			errs = append(errs, fmt.Errorf("expect: figure %s has no limit: set at_least or at_most", name))
 		case b.AtLeast != nil && b.AtMost != nil && *b.AtLeast > *b.AtMost:
 			errs = append(errs, fmt.Errorf("expect: figure %s: the range %v is empty (its minimum is above its maximum)", name, b))
 		}

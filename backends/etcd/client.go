@@ -293,8 +293,8 @@ func (c *client) broken(err error) {
 	}
 }
 
-// outcome keeps apart what is known of an error: time-outs of the servers and of the network say
-// nothing of what was done.
+// outcome returns what an error says for certain: time-outs of the servers and of the network say nothing of what was
+// done.
 func outcome(err error) error {
 	switch {
 	case err == nil:

@@ -75,7 +75,7 @@ func (s *sessions) token(ctx context.Context, one *concurrency.Session, key stri
 	return r.Kvs[0].CreateRevision, nil
 }
 
-// removed is what the last delete came to.
+// removed returns the outcome of the last delete.
 func (c *client) removed() error {
 	if c.gone.Load() == 0 {
 		return fmt.Errorf("%w: the client could not delete the lock's key, because the key no longer existed", backends.ErrNotHeld)

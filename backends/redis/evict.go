@@ -30,7 +30,7 @@ var policies = []string{
 	"allkeys-random",
 }
 
-// Evict sets a limit just above what is in use and writes until the keys are gone.
+// Evict sets a limit just above the memory in use and writes until the keys are gone.
 func (a store) Evict(ctx context.Context, policy string, keys []string) (string, error) {
 	policy = cmp.Or(policy, policies[0])
 	return asked(a.admin, func(c *goredis.Client) (string, error) {
@@ -71,8 +71,7 @@ func listen(ctx context.Context, c *goredis.Client) (*goredis.PubSub, error) {
 	return sub, nil
 }
 
-// sawAll reads what was told until all keys were evicted; cluster.ErrNotEvicted says that
-// one went by itself.
+// sawAll reads notices until all keys were evicted; it returns cluster.ErrNotEvicted if one went for another reason.
 func sawAll(ctx context.Context, sub *goredis.PubSub, keys []string) error {
 	left := slices.Clone(keys)
 	for len(left) > 0 {

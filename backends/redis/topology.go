@@ -156,8 +156,7 @@ func announce(prefix, name string) string {
 		"{{.PeerHost}}\n%[1]sannounce-port {{.PortOf %[2]q}}\n", prefix, name)
 }
 
-// sentinelNode is told of all others at once: by itself it learns of the replicas only
-// after ten seconds.
+// sentinelNode announces all others at once: a Sentinel alone finds out about the replicas only after ten seconds.
 func sentinelNode(index, nodes int) cluster.Recipe {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, "sentinel "+format+"\n", args...) }

@@ -13,7 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 )
 
-// engine is what is peculiar to one of the databases.
+// engine has what differs between the databases.
 type engine struct {
 	name     string
 	register string // name of the register that lives in it
@@ -21,7 +21,7 @@ type engine struct {
 	open     func(env backends.Env, node string) (*stdsql.DB, error)
 	numbered bool              // placeholders are $1, $2 and not ?
 	words    map[string]string // what stands for {word} in a statement
-	// answer is the code of an answer of the server, and whether the connection ends with it; empty: it is none.
+	// answer returns the code of a server's answer, and whether the connection ends with it; empty: err is no answer.
 	answer func(err error) (code string, ends bool)
 	known  map[string]error // what an answer of a code says for certain
 	synced string           // says of how many of how many replicas it is known that they have all
@@ -67,9 +67,9 @@ var errRefused = errors.New("the server refused the statement")
 // errGone says that the connection on which a lock was held has ended.
 var errGone = errors.New("the connection has ended")
 
-// outcome keeps apart what is known of an error; sent says whether anything has left since the
-// statement was begun. That is not the driver's to say: pgx v5.12.0 calls it safe to try again after
-// a statement without arguments was sent and its answer was lost.
+// outcome returns what an error says for certain; sent says whether anything was sent since the statement began. The
+// driver cannot say: pgx v5.12.0 calls a retry safe after a statement without arguments was sent and its answer was
+// lost.
 func (e *engine) outcome(err error, sent bool) error {
 	switch {
 	case err == nil:

@@ -58,8 +58,7 @@ func (o *optimistic) Open(_ context.Context, lock, _ string, info backends.Info)
 	return o.last, nil
 }
 
-// snapshot is a row as it was read, and what is to become of it. It is the grant as well, which locks
-// nothing.
+// snapshot is a row as it was read, and the values to write. It is the grant as well, which locks nothing.
 type snapshot struct {
 	o    *optimistic
 	id   string

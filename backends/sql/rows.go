@@ -237,7 +237,7 @@ func (l *rowLease) Write(ctx context.Context, register string, _, value int64) e
 	return nil
 }
 
-// columnLedger is of what is written with the value of a row.
+// columnLedger has the ledger that is written with the value of a row.
 const columnLedger = "ledger"
 
 // column is where a register is in a row.

@@ -274,7 +274,7 @@ func (s *session) connection() string {
 	return s.name
 }
 
-// Close ends the connection: what is held on it goes with it.
+// Close ends the connection, and with it all that it holds.
 func (s *session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -35,7 +35,7 @@ func (u unique) TryAcquire(ctx context.Context, req backends.Request) (backends.
 	}}, nil
 }
 
-// free carries out a statement that frees the lock of an owner.
+// free runs a statement that frees the lock of an owner.
 func (s *session) free(ctx context.Context, text string, args ...any) error {
 	conn, err := s.open(ctx)
 	if err != nil {

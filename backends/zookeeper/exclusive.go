@@ -70,8 +70,7 @@ func (x *exclusive) try(ctx context.Context, req backends.Request, careless bool
 	return x.grant(ctx, conn, req, mark, sent)
 }
 
-// known looks whose the node is: where an answer was lost it may be the own one, by what is written
-// in it.
+// known finds out whose the node is, by its data: if an answer was lost, it may be our own.
 func (x *exclusive) known(ctx context.Context, conn *zk.Conn, req backends.Request, mark, sent int64, why error) (backends.Lease,
 	error,
 ) {

@@ -26,8 +26,7 @@ func (l *library) Acquire(ctx context.Context, req backends.Request) (backends.L
 	path := lockPath(l.env.Run, req.Lock)
 	lock := zk.NewLock(conn, path, zk.WorldACL(zk.PermAll))
 	req.Reach(ctx, history.AtWaiting)
-	// What is written into the node is the only thing by which it can be found again: Lock has no
-	// way to ask for the name.
+	// The data of the node is the only way to find it again: Lock has no way to ask for the name.
 	locked := make(chan error, 1)
 	go func() { locked <- lock.LockWithData([]byte(req.Owner)) }()
 	select {

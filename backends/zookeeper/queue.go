@@ -303,9 +303,8 @@ func awaitGone(ctx context.Context, conn *zk.Conn, node string) (gone bool, err 
 	}
 }
 
-// leave takes the ticket back after an attempt that came to nothing: busy where that is certain.
-// Unless ctx has ended it asks until it is answered, since a node that stays blocks all others for as
-// long as the session lives.
+// leave takes the ticket back after a failed attempt: busy if the failure is certain. Unless ctx has ended it asks
+// until it is answered, since a node that stays blocks all others for as long as the session lives.
 func (q *queue) leave(ctx context.Context, req backends.Request, t ticket, why error) error {
 	if errors.Is(why, errGone) || errors.Is(why, zk.ErrClosing) {
 		if errors.Is(why, errGone) {

@@ -16,14 +16,14 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 )
 
-// What counts as the loss of what is held.
+// When grants count as lost.
 const (
 	onDisconnect = "disconnect" // the connection is lost: the session may end before it is back
 	onExpiry     = "expiry"     // a server says that the session has ended
 )
 
-// session is the one session of a client, under which are all its grants, made by the library with
-// its defaults. When a server says that it has expired, the library opens another one by itself.
+// session is the one session of a client for all its grants, made by the library with its defaults. When a server
+// says that it has expired, the library opens another one.
 type session struct {
 	env    backends.Env
 	lostOn string
@@ -48,8 +48,8 @@ type hold struct {
 	lease string
 }
 
-// client returns the library's client, connected on first use: it connects in the background, and
-// what is asked of it waits.
+// client returns the library's client, connected on first use: it connects in the background, and requests wait for
+// that.
 func (s *session) client() (*zk.Conn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

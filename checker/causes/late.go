@@ -155,7 +155,7 @@ func (in Causes) longestHeld(l Lateness, unseen bool) (found *history.Injection,
 	return found, found != nil && in.HeldUp(span, spans)+2*in.Run.Tolerance >= l.Until-l.Begun
 }
 
-// heldSince reports whether a client that was held up at one moment was so until another one, but for what is too short to count.
+// heldSince reports whether a client was held up without a break from one time to another, apart from negligible gaps.
 func (in Causes) heldSince(from, to int64, spans []history.Interval) bool {
 	free := to - from - in.HeldUp(history.Interval{From: from, To: to}, spans)
 	return free <= 2*in.Run.Tolerance && in.HeldUp(history.Interval{From: from, To: from + 1}, spans) > 0

@@ -74,8 +74,8 @@ func (g *Guard) Release(clean bool) error {
 	case wait := <-ended:
 		return errors.Join(err, wait)
 	case <-time.After(2 * sweepLimit):
-		return errors.Join(err, fmt.Errorf("lockstorm's guard process (pid %d), which removes leftover containers, did not exit "+
-			"within %v, so lockstorm killed it. To remove containers that are left, run lockstorm doctor --clean", g.cmd.Process.Pid,
+		return errors.Join(err, fmt.Errorf("the guard process (pid %d) did not exit within %v, so lockstorm killed it: run "+
+			"lockstorm doctor --clean to remove leftovers", g.cmd.Process.Pid,
 			2*sweepLimit), g.cmd.Process.Kill(), <-ended)
 	}
 }

@@ -92,7 +92,7 @@ const (
 	freezerV1 = "freezer"
 )
 
-var errNoFreezer = errors.New("lockstorm cannot find the cgroup (kernel group) of the container's process")
+var errNoFreezer = errors.New("cannot find the cgroup of the container's process")
 
 // frozen asks the kernel whether the group of a container's process is frozen; the text says with how
 // many processes.

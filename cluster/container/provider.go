@@ -94,8 +94,7 @@ func (p *Provider) Here(t cluster.Topology) error {
 			_, err = d.here(ctx, p.o.Images, i)
 		}
 		if errors.Is(err, errNotHere) {
-			return fmt.Errorf("%w (you need not do anything: a run with --provider container pulls or builds missing images before it "+
-				"starts the servers)", err)
+			return fmt.Errorf("%w (a run with --provider container pulls or builds missing images)", err)
 		}
 		if err != nil {
 			return err

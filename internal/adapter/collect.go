@@ -18,8 +18,8 @@ const collectLimit = 30 * time.Second
 // the adapter's message says what its collector logged.
 func (l *locker) Collect(_ context.Context, length time.Duration) (string, error) {
 	if !l.clock {
-		return "", errors.New("the adapter's description lacks the field \"clock\". Without the field \"clock\" lockstorm cannot " +
-			"check how long the adapter's garbage collection took: set this field to \"monotonic\"")
+		return "", errors.New("the adapter's description lacks the field \"clock\", by which lockstorm times its garbage " +
+			"collection: set it to \"monotonic\"")
 	}
 	a := l.call(request{Op: opCollect, Length: length.Nanoseconds()}, length+collectLimit)
 	switch {

@@ -110,8 +110,8 @@ func (l *locker) opened(o Opening) error {
 		return err
 	}
 	if !reflect.DeepEqual(again, l.about) {
-		return errors.New("the adapter gave two different descriptions of itself in its answers to \"hello\": the description must " +
-			"always be the same")
+		return errors.New("the adapter described itself in two different ways in its answers to \"hello\": always send the same " +
+			"description")
 	}
 	if a := l.call(request{Op: opOpen, Opening: &o}, describeLimit); a.err != nil || a.Answer != ansOK {
 		if errors.Is(a.err, errEnded) {

@@ -24,7 +24,7 @@ const (
 // maxLine is the longest line that is read, in bytes.
 const maxLine = 64 << 10
 
-// What is asked of an adapter.
+// Requests to an adapter.
 const (
 	opHello   = "hello"   // what are you?
 	opOpen    = "open"    // who you serve, and where the servers are

@@ -30,13 +30,12 @@ func (l *locker) noticed(n line, at int64) error {
 		return nil
 	}
 	if n.N <= 0 {
-		return breach("the adapter sent the notice %s without the field \"n\" (the number of the notice)", n.Notice)
+		return breach("the adapter sent the notice %s without the field \"n\"", n.Notice)
 	}
 	switch n.Notice {
 	case notePoint:
 		if !l.hasPoint(n.Name) {
-			return breach("the adapter reported that it reached the point %q (a named step), but the adapter's description does not "+
-				"list this point", n.Name)
+			return breach("the adapter reached the point %q, which its description does not list", n.Name)
 		}
 		go func() {
 			h.req.Reach(context.Background(), n.Name)
@@ -60,7 +59,7 @@ func (l *locker) hasPoint(name string) bool {
 	return false
 }
 
-// ofSession takes what is told of a lease that several grants share.
+// ofSession handles a notice about a lease that several grants share.
 func (l *locker) ofSession(n line, at int64) error {
 	l.mu.Lock()
 	_, known := l.sessions[n.Lease]
@@ -174,8 +173,7 @@ func (l *locker) finished(n line, at int64) error {
 	delete(l.asked, n.N)
 	l.mu.Unlock()
 	if done == nil {
-		return breach("the adapter sent the notice %s (the end of an operation) with n=%d, but sent no earlier notice with this "+
-			"number (the start of the operation)", n.Notice, n.N)
+		return breach("the adapter sent the notice %s with n=%d, but no earlier notice has this number", n.Notice, n.N)
 	}
 	return done(n, at)
 }

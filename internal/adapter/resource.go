@@ -10,8 +10,8 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 )
 
-// A store that is its own fence keeps the data beside the lock: it is read and written under a grant, and what is written
-// takes effect with the release, or not at all.
+// A store that is its own fence keeps the data beside the lock: data is read and written under a grant, and writes
+// take effect with the release, or not at all.
 var (
 	_ backends.Resource = (*locker)(nil)
 	_ backends.Access   = (*hold)(nil)

@@ -155,7 +155,7 @@ func (p *program) hello() (Description, error) {
 	return a.About, a.About.valid()
 }
 
-// valid says what is wrong with a description, beside what every spec is asked.
+// valid returns what is wrong with a description, beyond what every spec must meet.
 func (d Description) valid() error {
 	switch {
 	case d.Protocol != Protocol:

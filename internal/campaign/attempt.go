@@ -91,7 +91,7 @@ func growing(given uint64) time.Duration {
 // busyDelayMost bounds it.
 const busyDelayMost = 5 * time.Minute
 
-// giveBack lets the queue give a task out again, after a while. A queue that is not told does so by itself, later.
+// giveBack has the queue hand out a task again, after a while. If the queue does not hear of it, it does so later.
 func (r *working) giveBack(ctx context.Context, msg jetstream.Msg, t Task, after time.Duration) {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
 	defer cancel()

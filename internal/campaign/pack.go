@@ -25,7 +25,7 @@ func pack(w io.Writer, dir string) error {
 // plainFiles is a directory whose files are what they are: sockets and links of servers are left out.
 type plainFiles struct{ fs.FS }
 
-// ReadDir leaves out what is no file and no directory.
+// ReadDir leaves out everything but files and directories.
 func (p plainFiles) ReadDir(name string) ([]fs.DirEntry, error) {
 	all, err := fs.ReadDir(p.FS, name)
 	var out []fs.DirEntry

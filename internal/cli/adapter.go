@@ -103,7 +103,7 @@ func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) er
 	return nil
 }
 
-// printRules prints what became of every rule, and at the end how many came to what.
+// printRules prints the result of every rule, and at the end the number of each result.
 func (a *App) printRules(all []conform.Result, about adapter.Description) {
 	skipped, notTried := 0, 0
 	for _, r := range all {

@@ -134,8 +134,8 @@ func objectOf(o models.Result) modelledObject {
 // notJudged is what a history of operations does not say.
 func notJudged(m models.Model) []string {
 	out := []string{
-		"the expiry of leases is ignored: the history does not say when leases end. So if a lease expires and another client then " +
-			"gets the lock, the grant to the other client counts as a violation",
+		"leases count as never ending, because the history does not say when they end: a grant after an expiry counts as a " +
+			"violation",
 		"lost updates are not judged: the history does not contain the writes to the protected data",
 		"liveness and fairness are not judged: the history does not say when faults ended",
 	}
@@ -199,7 +199,7 @@ func tellObject(w io.Writer, m models.Model, o models.Result) {
 		fmt.Fprintf(w, "%sthe operations have an order in which the model allows every operation\n", of)
 		return
 	case models.Unknown:
-		fmt.Fprintf(w, "%sno verdict: the operations have so many possible orders that lockstorm could not try every order\n", of)
+		fmt.Fprintf(w, "%sno verdict: too many possible orders to try them all\n", of)
 		return
 	}
 	fmt.Fprintf(w, "%s%s is impossible: %s\n", of, described(o.At), statesBefore(m, o))
@@ -232,8 +232,7 @@ func statesBefore(m models.Model, o models.Result) string {
 	if strings.HasPrefix(m.Name, "register") {
 		object = "register"
 	}
-	text := fmt.Sprintf("depending on the order of the earlier operations, the %s is in one of %d states, and none of these "+
-		"states allows this operation. The states: %s",
+	text := fmt.Sprintf("the earlier operations leave the %s in one of %d states, and none allows this operation: %s",
 		object, len(o.Before)+o.More, strings.Join(o.Before, "; "))
 	if o.More > 0 {
 		text += fmt.Sprintf("; and %d more", o.More)
@@ -248,7 +247,7 @@ func these(n int, minimal bool) string {
 	case minimal:
 		return fmt.Sprintf("these %d operations", n)
 	}
-	return fmt.Sprintf("these %d operations (perhaps fewer operations would be enough for the proof)", n)
+	return fmt.Sprintf("these %d operations (fewer may do)", n)
 }
 
 // described is an operation in words.
@@ -286,5 +285,5 @@ func headOfModel(m models.Model, r modelResult) string {
 	if r.Operations == 0 {
 		return "inconclusive: nothing to judge: the file contains no operation that took effect, or may have"
 	}
-	return "inconclusive: the operations have so many possible orders that lockstorm could not try every order"
+	return "inconclusive: too many possible orders to try them all"
 }

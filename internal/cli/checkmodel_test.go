@@ -57,7 +57,7 @@ func TestCheckModel(t *testing.T) {
 		}},
 		{[]string{"--model", "mutex", good}, 0, []string{
 			"EDN, 3 operations by 2 processes", "pass: linearizable as mutex",
-			"the expiry of leases is ignored: the history does not say",
+			"leases count as never ending, because the history does not say",
 		}},
 		{[]string{"--model", "mutex", bad}, 1, []string{
 			`acquire by process 2, value {"fence":3} (lines 3 to 4) is impossible: before this operation the lock is held`,

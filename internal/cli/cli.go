@@ -99,7 +99,7 @@ func Main(book *suite.Collection, st State, verbs ...Verb) int {
 	return out.code(a.guarded(func() error { return root.ExecuteContext(ctx) }), a)
 }
 
-// guarded turns a panic into an exit code of its own, with what is needed to report it.
+// guarded turns a panic into an exit code of its own, and prints what a bug report needs.
 func (a *App) guarded(f func() error) (code int) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -77,14 +77,14 @@ func TestUsage(t *testing.T) {
 		{"run --bakend redis-lua", 3, "unknown flag --bakend: did you mean --backend?"},
 		{"run --backend redis-lua --time 99999999h", 3, "--time 99999999h: the duration is too long"},
 		{"run --backend redis-lua --nemesis client-pause:for=0s", 3, "for= must be greater than 0"},
-		{"run --backend sql-for-update --register postgres", 3, "backend sql-for-update writes the protected data in its own " +
+		{"run --backend sql-for-update --register postgres", 3, "backend sql-for-update writes the data in its own " +
 			"transaction"},
-		{"run --backend etcd-election --workload try", 3, "but backend etcd-election supports only an acquire that waits"},
+		{"run --backend etcd-election --workload try", 3, "which backend etcd-election cannot"},
 		{"run --backend zk-rwlock --workload reentrant", 3, "backend zk-rwlock is read-write"},
 		{"run --backend redis-lua --workload two-locks", 3, "this workload needs two locks: use --locks 2"},
 		{"run --backend redis-lua --workload job:mark=maybe", 3, "mark=maybe: choose no, after or before"},
-		{"run --backend redis-lua --nemesis kill-connection", 3, "servers that can end a connection: backend redis-lua on topology " +
-			"redis-single"},
+		{"run --backend redis-lua --nemesis kill-connection", 3, "backend redis-lua on topology redis-single has no grants that " +
+			"end with their connection"},
 		{"run --backend sql-lease-row --nemesis promote-replica", 3, "postgres has no replica that lockstorm could promote"},
 		// Plans, parameters and waits are bounded.
 		{"run --backend redis-lua --nemesis client-pause:every=1ns --time 3s", 3, "every=1ns would inject the fault 3000000000 times " +
@@ -115,7 +115,7 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lua --nemesis chaos:only=chaos", 3, "chaos cannot inject chaos"},
 		// A fault says how long the run must be, and that is enough.
 		{"run --backend redis-sentinel --nemesis failover-kill --time 9s", 3, "use --time 9.9s or longer"},
-		{"run --backend redis-sentinel --topology redis-sentinel --provider embedded", 3, "contains no embedded server for"},
+		{"run --backend redis-sentinel --topology redis-sentinel --provider embedded", 3, "has no embedded server for"},
 		{"completion bash", 0, "bash completion"},
 		{"__complete run --backend redis-l", 0, "redis-lua"},
 		{"__complete run --nemesis client-p", 0, "client-pause"},

@@ -97,13 +97,12 @@ func (a *App) docker(ctx context.Context) usable {
 	for _, l := range left {
 		names := strings.Join(slices.Concat(l.Containers, l.Networks), ", ")
 		if l.Dead {
-			u.Missing = append(u.Missing, fmt.Sprintf("run %s was killed and left %s behind: to remove these leftovers, run doctor "+
-				"--clean", l.Run, names))
+			u.Missing = append(u.Missing, fmt.Sprintf("run %s was killed and left %s behind: run doctor --clean to remove them",
+				l.Run, names))
 			continue
 		}
-		u.Missing = append(u.Missing, fmt.Sprintf("run %s was started on another machine or in another container, and still has %s. "+
-			"doctor --clean does not remove these leftovers, because the run may still be alive: check on that machine or in that "+
-			"container whether the run is alive", l.Run, names))
+		u.Missing = append(u.Missing, fmt.Sprintf("run %s still has %s and may be alive on another machine or in another "+
+			"container: check there (doctor --clean does not remove them)", l.Run, names))
 	}
 	return u
 }
@@ -190,7 +189,7 @@ func cache() usable {
 		u.Missing = append(u.Missing, err.Error())
 	}
 	for _, half := range left {
-		u.Missing = append(u.Missing, fmt.Sprintf("a killed run left unfinished files in %s: to remove these files, run doctor --clean",
+		u.Missing = append(u.Missing, fmt.Sprintf("a killed run left unfinished files in %s: run doctor --clean to remove them",
 			half))
 	}
 	return u

@@ -28,10 +28,9 @@ func (o *once) Set(s string) error {
 	return o.Value.Set(s)
 }
 
-var errTwice = errors.New("this flag is given twice, but it takes only one value: remove one of the two")
+var errTwice = errors.New("this flag is given twice: remove one of the two")
 
-// onceEach makes every flag of one value refuse a second one, in all verbs. What is set or not may be said
-// again.
+// onceEach makes every flag of one value refuse a second one, in all verbs. Switches may be given again.
 func onceEach(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -45,7 +44,7 @@ func onceEach(root *cobra.Command) {
 	}
 }
 
-// plainFlagError says of a flag what is wrong with it, and not what a function of Go thinks of it.
+// plainFlagError says what is wrong with a flag, in place of the message of a Go function.
 func (a *App) plainFlagError(err error) error {
 	var bad *pflag.InvalidValueError
 	var unknown *pflag.NotExistError

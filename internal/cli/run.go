@@ -101,8 +101,7 @@ func (a *App) complete(cmd *cobra.Command) {
 // leaseSaid refuses a ttl of 0, which to the harness is the default.
 func leaseSaid(cmd *cobra.Command, cfg harness.Config) error {
 	if cmd.Flags().Changed("ttl") && cfg.TTL == 0 {
-		return harness.Usage(errors.New("--ttl 0s: a lease needs a time to live above 0: choose a " +
-			"longer --ttl, or leave out --ttl to use the default of the topology"))
+		return harness.Usage(errors.New("--ttl 0s: a lease needs a time to live above 0: choose one, or leave out --ttl"))
 	}
 	return nil
 }

@@ -57,8 +57,8 @@ Exit codes: 0 a smaller run was found, or no smaller run shows the violation; 2 
 
 func (a *App) shrink(ctx context.Context, dir string, f shrinkFlags) error {
 	if f.rate >= f.runs {
-		return harness.Usage(fmt.Errorf("--rate %d uses up all runs of --runs, so no run is left to try smaller versions: choose a "+
-			"larger --runs or a smaller --rate", f.rate))
+		return harness.Usage(fmt.Errorf("--rate %d leaves no run of --runs to try smaller versions: choose a larger --runs or "+
+			"a smaller --rate", f.rate))
 	}
 	t, err := harness.ReadTrial(a.cat, dir, Version())
 	if err != nil {
@@ -115,8 +115,7 @@ func (a *App) notShrunk(ctx context.Context, err error) error {
 		fmt.Fprintln(a.st.Stderr, "interrupted before a smaller version was found")
 		return a.Exit(harness.ExitInterrupted)
 	case errors.Is(err, explore.ErrNotAgain):
-		fmt.Fprintf(a.st.Stdout, "\ninconclusive: %v. shrink needs a run that shows its violation in nearly every repetition: name "+
-			"another run with this violation\n", err)
+		fmt.Fprintf(a.st.Stdout, "\ninconclusive: %v: name a run that shows the violation nearly every time\n", err)
 		return a.Exit(harness.ExitUnknown)
 	}
 	return err

@@ -14,7 +14,7 @@ func TestShrinkUsage(t *testing.T) {
 		want string
 	}{
 		{[]string{dir, "--check", "liveness"}, "check liveness found no violation in the run"},
-		{[]string{dir, "--runs", "10", "--rate", "10"}, "uses up all runs of --runs"},
+		{[]string{dir, "--runs", "10", "--rate", "10"}, "leaves no run of --runs"},
 		{[]string{dir, "--out", dir}, "is not empty"},
 		{[]string{filepath.Dir(dir)}, "has no file trial.json"},
 		{[]string{dir, "--rate", "0"}, "1 or more"},

@@ -205,7 +205,7 @@ func (a *App) define(file *plan.File, s suiteFlags) (*gate.Definition, error) {
 	for _, pair := range s.replace {
 		old, by, ok := strings.Cut(pair, "=")
 		if !ok || old == "" || by == "" {
-			return nil, fmt.Errorf("--replace %s: write OLD=NEW, the name of the backend to replace and the name of the new backend",
+			return nil, fmt.Errorf("--replace %s: write OLD=NEW, the names of two backends",
 				pair)
 		}
 		if err := file.Replace(a.cat, cells, old, by); err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/lockstorm/lockstorm/reports"
 )
 
-// suiteView shows how a suite goes: on a terminal a live line with what runs and how long it will take,
-// and a line for what is not as expected; elsewhere one line a run.
+// suiteView shows how a suite goes: on a terminal a live line with the present runs and the time left, and a line for
+// each unexpected run; elsewhere one line a run.
 type suiteView struct {
 	*view
 
@@ -130,7 +130,7 @@ func (a *App) listCells(cells []plan.Cell, r *gate.Runner) error {
 	return nil
 }
 
-// summarizeSuite prints what is not as expected, and how long it took.
+// summarizeSuite prints the unexpected outcomes, and how long the suite took.
 func (a *App) summarizeSuite(r *gate.Results, asJSON bool) error {
 	if asJSON {
 		return a.PrintJSON(r)

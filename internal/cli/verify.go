@@ -51,7 +51,7 @@ Exit codes: 0 every proof holds, 1 a proof does not hold, 2 a proof was not chec
 	return cmd
 }
 
-// verify checks what is at each path; the worst code counts.
+// verify checks the proofs at each path; the worst code counts.
 func (a *App) verify(paths []string, s verifyFlags) error {
 	if (s.save != "" || s.finding > 0) && len(paths) > 1 {
 		return harness.Usage(errors.New("--finding and --save work only with one run: name one run directory"))
@@ -149,8 +149,8 @@ func codeOf(err error) int {
 // sayVerified tells what became of the proofs of a run. Brief, of many runs, it is a line a run and what does not hold.
 func (a *App) sayVerified(v *harness.Verified, s verifyFlags, brief bool) (worst int, err error) {
 	if s.finding > len(v.Proofs) {
-		return 0, harness.Usage(fmt.Errorf("--finding %d: the run %s has no finding with this number (findings with a proof: %d; "+
-			"verify without --finding prints their numbers)", s.finding, v.Dir, len(v.Proofs)))
+		return 0, harness.Usage(fmt.Errorf("--finding %d: the run %s has no such finding with a proof, but %d others: verify "+
+			"without --finding prints their numbers", s.finding, v.Dir, len(v.Proofs)))
 	}
 	worst = codeOf(v.Wrong)
 	holds := 0

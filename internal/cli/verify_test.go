@@ -102,8 +102,8 @@ func TestVerifyOfAnAlteredRun(t *testing.T) {
 		"class":  {"results.json", `"class": "defect"`, `"class": "inherent"`, "DOES NOT HOLD", 1},
 		"record": {"history.jsonl", `"f":"release"`, `"f":"release" `, "is damaged", 3},
 		"seed":   {"results.json", `"seed": 5`, `"seed": 6`, "and the record belong to different runs", 1},
-		"digest": {"results.json", `"record_sha256": "`, `"record_sha256": "0`, "the SHA-256 of the record differs from the SHA-256 " +
-			"in results.json", 1},
+		"digest": {"results.json", `"record_sha256": "`, `"record_sha256": "0`, "its SHA-256 differs from that in " +
+			"results.json", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := violated(t)

@@ -25,7 +25,7 @@ type view struct {
 
 func newView(st State) *view { return &view{w: st.Stderr, terminal: st.Terminal, width: st.Width} }
 
-// caches says where what is made once is kept, if not where one looks for it.
+// caches says where the cache is, if not in its usual place.
 func (v *view) caches() {
 	switch dir, why, err := cachedir.Dir(); {
 	case err != nil:

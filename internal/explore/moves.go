@@ -18,7 +18,7 @@ type schedule struct {
 	plan nemesis.Plan
 }
 
-// move is a way to a smaller schedule; its text says what is left out.
+// move is a way to a smaller schedule; its text says what it leaves out.
 type move struct {
 	text string
 	to   schedule

@@ -153,9 +153,9 @@ func (p *pipe) lose(on bool) error {
 	return errors.Join(lossy(p.client.Conn, on), lossy(p.server.Conn, on))
 }
 
-// admit says whether a caller may talk. While packets of the link are lost, one at an address that it
-// shares with others gets through to it, and nothing that it says does: it is kept waiting, and must call again
-// in the end, for by then it may have given up, and what it said must not arrive after that.
+// admit reports whether a caller may talk. While packets of the link are lost, a caller at an address that it shares
+// with others gets through to it, and nothing that it says does: it is kept waiting, and must call again in the end,
+// for by then it may have given up, and what it said must not arrive after that.
 func (l *Link) admit(client net.Conn, gone <-chan struct{}) bool {
 	l.mu.Lock()
 	lossless, carries := l.losses == 0, l.carries

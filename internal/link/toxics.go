@@ -40,7 +40,7 @@ type kept struct {
 	ended  bool
 }
 
-// NewState is what is kept of one connection.
+// NewState returns the state of one connection.
 func (h *hold) NewState() any { return &kept{} }
 
 // Pipe keeps what comes.

@@ -94,7 +94,7 @@ func processOf(p part, v any) (string, error) {
 	return "", fmt.Errorf("line %d: the field process is %s: it must be a number or a name", p.line, Text(v))
 }
 
-// keyOf finds the object of an event: it is named, or stands before the value.
+// keyOf finds the object of an event: it is named, or precedes the value.
 func (e *Item) keyOf(named any, keyed bool) error {
 	if named != nil {
 		e.Key = Canonical(named)

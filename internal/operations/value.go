@@ -15,8 +15,8 @@ import (
 // Number is a number that neither an int64 nor a float64 holds exactly: its digits.
 type Number string
 
-// plain is a value without what is special to a format: nil, bool, int64, float64, string, Number, []any or map[string]any. A
-// set is the list of its elements, and what has a tag a list of both.
+// plain returns a value without the specials of its format: nil, bool, int64, float64, string, Number, []any or
+// map[string]any. A set becomes the list of its elements, a tagged value a list of tag and value.
 func plain(v any) any {
 	switch x := v.(type) {
 	case json.Number:

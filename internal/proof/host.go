@@ -17,7 +17,7 @@ func covered(span history.Interval, lists ...[]history.Interval) int64 {
 	return span.Covered(all)
 }
 
-// without is what is left of a span without others.
+// without returns the parts of a span that no other span covers.
 func without(span history.Interval, others []history.Interval) []history.Interval {
 	left := []history.Interval{span}
 	for _, o := range others {

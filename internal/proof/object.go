@@ -268,7 +268,7 @@ func (t *tale) doubtOf(g *history.Grant) int64 {
 	return doubt
 }
 
-// rule names what is wrong after the answer that, taken back, makes it right.
+// rule names the rule by the kind of answer that, taken back, makes the record legal.
 func (t *tale) rule() string {
 	back := func(k kind) bool {
 		return t.legal(func(op operation) operation {

@@ -231,8 +231,8 @@ func (s *scene) lasts(lock string) map[*history.Grant]int64 {
 	return out
 }
 
-// lastsUntil is that of one grant by itself: with every renewal that may have been applied, and half a lease more, since stores
-// may be slow to notice. An attempt may have reached the store late.
+// lastsUntil returns the latest end of one grant: with every renewal that may have been applied, and half a lease
+// more, since stores may be slow to notice. An attempt may have reached the store late.
 func (s *scene) lastsUntil(g *history.Grant) int64 {
 	ttl := s.Run.TTL
 	slow := ttl/2 + s.Run.Tolerance + s.Run.Recovery

@@ -102,8 +102,8 @@ func (s *scene) toldLate(g *history.Grant, at int64) bool {
 	return late > 2*s.Run.Tolerance && !s.excused(g) // less may be stalls that are too short to be on record
 }
 
-// signalLate is how long after the end of a lease its client was told, or ended its tenure untold. It counts only where the
-// library renews its leases by itself and is to tell.
+// signalLate returns how long after the end of a lease its client was told, or ended its tenure untold. It counts
+// only if the library renews its leases and is to tell.
 func (s *scene) signalLate(g *history.Grant) (late int64, promised bool) {
 	signals := g.Assured.Set || (s.Run.Renews && !s.Run.ByDeadline())
 	if s.Run.Discipline != history.Told || !signals || (s.whole && s.CutOff(g.Client)) {

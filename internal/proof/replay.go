@@ -20,7 +20,7 @@ type damage struct {
 // registersOf are those that a check is about.
 var registersOf = map[string][]string{"data-plain": {plainReg}, "data-fenced": {fencedReg}, "stock": {"ledger"}}
 
-// damaged holds a finding about data against all that the record shows of its registers: it is one of these, as it stands.
+// damaged checks that a finding about data is one of those that the record shows of its registers, unchanged.
 func (s *scene) damaged(c Claim) (story []string, err error) {
 	for _, register := range registersOf[c.Check] {
 		_, used := s.Run.Registers[register]
@@ -349,7 +349,7 @@ func one(names []string) string {
 	return names[0]
 }
 
-// sawWhole is what is told where the record as a whole shows a finding.
+// sawWhole returns the story of a finding that only the record as a whole shows.
 func (s *scene) sawWhole(c Claim) []string {
 	return []string{fmt.Sprintf("The whole record shows this, from %s to %s.", seconds(c.From), seconds(c.To))}
 }

@@ -28,7 +28,7 @@ func clientStall() nemesis.Spec {
 // It does nothing more: the client stands at its point, which its log shows.
 func injectClientStall(_ context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	if t.Hit == nil {
-		return nemesis.Effect{}, errors.New("client-stall can stop a client only at a named step (a point): name the point with at=")
+		return nemesis.Effect{}, errors.New("client-stall can stop a client only at a point: name one with at=")
 	}
 	h := t.Hit
 	return nemesis.Effect{

@@ -27,9 +27,9 @@ func TestClientStallPlans(t *testing.T) {
 	cannot(t, clientStall().Fault, nil)
 	l := newLab(t, clustertest.Single(), 1)
 	e, err := l.inject("client-stall", of(l.client(1)))
-	l.fails(e, err, "client-stall can stop a client only at a named step (a point): name the point with at=")
+	l.fails(e, err, "client-stall can stop a client only at a point: name one with at=")
 	planned(t, map[string]string{
 		"client-stall:at=random": "", "client-stall:clients=holder": "", "client-stall:clients=c1+c2": "",
-		"client-stall:clients=half": "this fault stops only one client: the client that reaches the point",
+		"client-stall:clients=half": "this fault stops only the client that reaches the point",
 	})
 }

@@ -24,8 +24,7 @@ func killConnection() nemesis.Spec {
 // canKillConnection says whether there are connections that can be ended.
 func canKillConnection(s nemesis.Setting) error {
 	return cmp.Or(needsServer(s), lack(s.Connections,
-		"this fault ends the connection of a holder, so it needs a lock whose grants end with the "+
-			"connection, and servers that can end a connection: backend %s on topology %s lacks at least one of these two", s.Backend,
+		"backend %s on topology %s has no grants that end with their connection, or no servers that can end it", s.Backend,
 		s.Topology))
 }
 

@@ -39,8 +39,8 @@ func TestKillConnectionInTheWay(t *testing.T) {
 func TestKillConnectionPlans(t *testing.T) {
 	cannot(t, killConnection().Fault, map[string]func(*nemesis.Setting){
 		withoutServer: noServer,
-		"this fault ends the connection of a holder, so it needs a lock whose grants end with the connection, and servers that can " +
-			"end a connection: backend b on topology t lacks at least one of these two": func(s *nemesis.Setting) {
+		"backend b on topology t has no grants that end with their connection, or no servers that can " +
+			"end it": func(s *nemesis.Setting) {
 			s.Connections = false
 		},
 	})

@@ -36,7 +36,7 @@ func TestLeaderMoveInTheWay(t *testing.T) {
 		l.check(l.node(i).Kill(l.ctx))
 	}
 	e, err = l.inject("leader-move", on(l.node(1)))
-	l.fails(e, err, "no majority of the supervisors (processes that watch the master) agrees on a master")
+	l.fails(e, err, "no majority of the supervisors agrees on a master")
 }
 
 func TestLeaderMovePlans(t *testing.T) {

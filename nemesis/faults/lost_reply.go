@@ -94,8 +94,8 @@ func (b *broken) layTraps(w nemesis.World, t nemesis.Target) (traps []trap, err 
 	for _, n := range t.Nodes {
 		a, ok := nemesis.As[nemesis.Answerer](n)
 		if !ok || a.Refusal() == nil {
-			return nil, fmt.Errorf("lost-reply cannot act on server %s: lockstorm cannot tell which answers of this server refuse a "+
-				"lock (the fault must not drop these answers); choose another fault", n.Name())
+			return nil, fmt.Errorf("lost-reply cannot act on server %s, whose refusals lockstorm cannot recognize: choose "+
+				"another fault", n.Name())
 		}
 		for _, c := range t.Clients {
 			l := w.Net().Link(c.Name(), n.Name())

@@ -56,7 +56,7 @@ func TestLostReplyInTheWay(t *testing.T) {
 	}
 	for name, n := range map[string]nemesis.Node{"supervisor-1": l.node(2), "rock": bare{"rock"}} {
 		e, err := l.inject("lost-reply", nemesis.Target{Clients: l.Clients(), Nodes: []nemesis.Node{l.node(1), n}})
-		l.fails(e, err, "server "+name+": lockstorm cannot tell which answers of this server refuse a lock")
+		l.fails(e, err, "server "+name+", whose refusals lockstorm cannot recognize")
 		if !l.reaches("c1", "store-1") {
 			t.Error("the answer of another server is lost")
 		}

@@ -27,9 +27,8 @@ func packetDelay() nemesis.Spec {
 // canPacketDelay says whether clients send anything to the resource.
 func canPacketDelay(s nemesis.Setting) error {
 	return lack(s.Resource,
-		"this fault delays requests to lockstorm's own registers (the protected data), but the clients of this run "+
-			"do not use these registers. Possible reasons: the workload uses no data, the data is in another store (--register), or the "+
-			"lock writes the data itself")
+		"this fault delays requests to lockstorm's own registers, which this run does not use: the workload has no data, or "+
+			"its data is in another store (--register) or written by the lock")
 }
 
 // injectPacketDelay holds what clients send to the resource, and delivers it at the heal:

@@ -48,9 +48,8 @@ func TestPacketDelayInTheWay(t *testing.T) {
 
 func TestPacketDelayPlans(t *testing.T) {
 	cannot(t, packetDelay().Fault, map[string]func(*nemesis.Setting){
-		"this fault delays requests to lockstorm's own registers (the protected data), but the clients of this run do not use these " +
-			"registers. Possible reasons: the workload uses no data, the data is in another store (--register), or the lock writes the " +
-			"data itself": func(s *nemesis.Setting) { s.Resource = false },
+		"this fault delays requests to lockstorm's own registers, which this run does not use: the workload has no data, or its data " +
+			"is in another store (--register) or written by the lock": func(s *nemesis.Setting) { s.Resource = false },
 	})
 	planned(t, map[string]string{"packet-delay:for=2ttl,nth=3": "", "packet-delay:mode=hold": `no parameter "mode"`})
 }

@@ -299,14 +299,14 @@ func TestVotersOfAPlan(t *testing.T) {
 			t.Errorf("%s of a lock that names no voters: %v", spec, err)
 		}
 		if _, err := nemesis.NewPlan(all(), wide(spec+",at=random")); err == nil ||
-			!strings.Contains(err.Error(), "at=random: at random times the fault does not wait for a grant") {
+			!strings.Contains(err.Error(), "at=random: at random times lockstorm does not know which servers") {
 			t.Errorf("%s at a random time: %v", spec, err)
 		}
 	}
 	for spec, want := range map[string]string{
 		"clock-jump:grant=3,at=waiting": "at=waiting: at this point the client does not hold the lock yet",
-		"client-stall:clients=all":      "this fault stops only one client",
-		"client-stall:clients=2":        "this fault stops only one client",
+		"client-stall:clients=all":      "this fault stops only the client that reaches the point",
+		"client-stall:clients=2":        "this fault stops only the client that reaches the point",
 		"failover-kill:nodes=2":         "this fault acts only on the master",
 		"isolate-master:nodes=replica":  "this fault acts only on the master",
 	} {

@@ -133,7 +133,7 @@ func rejoin(ctx context.Context, dead killed, old, heir nemesis.Node) (string, e
 	}
 	p, ok := nemesis.As[cluster.Promoter](heir)
 	if !ok {
-		return text, fmt.Errorf("lockstorm cannot promote server %s: this kind of server has no command for this", heir.Name())
+		return text, fmt.Errorf("lockstorm cannot promote server %s: it has no command for this", heir.Name())
 	}
 	return strings.Join([]string{text, said}, "; "), p.Secure(ctx)
 }

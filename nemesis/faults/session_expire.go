@@ -26,10 +26,8 @@ func sessionExpire() nemesis.Spec {
 // canSessionExpire says whether there are sessions that can be ended.
 func canSessionExpire(s nemesis.Setting) error {
 	return cmp.Or(needsServer(s), lack(s.Sessions,
-		"this fault ends the session of a holder, so it needs a lock whose grants end with the session, "+
-			"and servers that can end a session: backend %s on topology %s lacks at least one of these two (an adapter names its "+
-			"sessions by the notice \"opened\" and the model \"session\", see docs/adapters.md; without names, servers that know their "+
-			"connections are asked)", s.Backend, s.Topology))
+		"backend %s on topology %s has no grants that end with a session, or no servers that can end it (for adapters see "+
+			"\"opened\" and \"session\" in docs/adapters.md)", s.Backend, s.Topology))
 }
 
 // injectSessionExpire ends the session under which the client at the point was granted the lock, long

@@ -36,10 +36,8 @@ func TestSessionExpireInTheWay(t *testing.T) {
 func TestSessionExpirePlans(t *testing.T) {
 	cannot(t, sessionExpire().Fault, map[string]func(*nemesis.Setting){
 		withoutServer: noServer,
-		"this fault ends the session of a holder, so it needs a lock whose grants end with the session, and servers that can end a " +
-			"session: backend b on topology t lacks at least one of these two (an adapter names its sessions by the notice \"opened\" " +
-			"and the model \"session\", see docs/adapters.md; without names, servers that know their connections " +
-			"are asked)": func(s *nemesis.Setting) { s.Sessions = false },
+		"backend b on topology t has no grants that end with a session, or no servers that can end it (for adapters see \"opened\" " +
+			"and \"session\" in docs/adapters.md)": func(s *nemesis.Setting) { s.Sessions = false },
 	})
 	planned(t, map[string]string{"session-expire:at=before-release": "", "session-expire:for=1s": `has no parameter "for"`})
 }

@@ -268,7 +268,7 @@ func (s *spy) after(resp rueidis.RedisResult, twice bool, n, sent int64, word st
 	s.program.Tell("renewed", n, outcome(err, sent, word))
 }
 
-// outcome is what a renewal came to: the word of its script is its end, in Unix milliseconds.
+// outcome returns the outcome of a renewal: the word of its script is the lease's end, in Unix milliseconds.
 func outcome(err error, sent int64, word string) lockstorm.Fields {
 	end, bad := strconv.ParseInt(word, 10, 64)
 	switch {

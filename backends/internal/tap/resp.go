@@ -20,8 +20,7 @@ const (
 	maxLine  = 32 // of one that is a number
 )
 
-// requests reads the commands that a client sends: arrays of strings. What is incomplete is
-// kept for the next bytes.
+// requests reads the commands that a client sends: arrays of strings. It keeps an incomplete one for the next bytes.
 type requests struct{ rest []byte }
 
 // feed calls each for every complete command; false: these are no commands.
@@ -140,7 +139,7 @@ func answer(p []byte) Reply {
 	return a
 }
 
-// skip is the length of the value that p begins with; 0: it is not complete.
+// skip returns the length of the value at the beginning of p; false: it is not complete.
 func skip(p []byte, depth int) (n int, ok bool) {
 	if len(p) == 0 {
 		return 0, true

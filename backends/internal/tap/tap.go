@@ -108,7 +108,7 @@ type conn struct {
 // NetConn is the connection below: Redis clients look there whether an idle one is still good.
 func (c *conn) NetConn() net.Conn { return c.Conn }
 
-// Write notes what is about to leave: also a write that fails may have been received.
+// Write notes the bytes before they are sent: even if the write fails, they may have been received.
 func (c *conn) Write(p []byte) (int, error) {
 	c.look(p)
 	return c.Conn.Write(p)

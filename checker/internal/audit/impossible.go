@@ -15,7 +15,7 @@ var errorCodes = map[string]bool{
 	history.ErrOther: true,
 }
 
-// events looks at each event by itself: what no party can have recorded.
+// events looks at each event alone, for what no party can have recorded.
 func (a *audit) events() {
 	for i := range a.in.Events {
 		e := &a.in.Events[i]
@@ -95,7 +95,7 @@ func (a *audit) afterInfo() {
 	}
 }
 
-// grants checks what is said of grants that succeeded.
+// grants checks the fields of grants that succeeded.
 func (a *audit) grants() {
 	run := a.in.Run
 	for _, g := range a.in.Grants {
@@ -133,7 +133,7 @@ func (a *audit) refused(g *history.Grant) {
 	}
 }
 
-// renewals checks what is said of renewals that succeeded.
+// renewals checks the fields of renewals that succeeded.
 func (a *audit) renewals() {
 	for _, l := range a.in.Leases {
 		for _, rn := range l.Renews {

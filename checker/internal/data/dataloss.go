@@ -88,8 +88,8 @@ func (in question) explainLoss(e *history.Event, overwritten []*history.Event) l
 		"were never held at the same time")
 }
 
-// latest is the write that was applied longest after its own hold, of those that were: it is the one worth
-// explaining. nil: there is none.
+// latest returns the write that was applied longest after its own hold, which is the one worth explaining; nil if
+// none was.
 func (in question) latest(writes []*history.Event) (latest *history.Event) {
 	most := int64(-1)
 	for _, w := range writes {

@@ -79,8 +79,8 @@ func (in question) lostUpdate(s facts.Shown) checker.Finding {
 	return f
 }
 
-// explain says the class and the cause of a finding: it is doubtful where the record is suspect, or the host
-// alone is to blame.
+// explain sets the class and the cause of a finding: it is doubtful if the record is suspect, or the host alone is to
+// blame.
 func (why lossReason) explain(f *checker.Finding) {
 	f.Because(why.cause)
 	f.Class, f.Reason, f.Turns = why.class, why.reason, why.turns

@@ -50,7 +50,7 @@ func (s *section) done(out []chain.Section) []chain.Section {
 	return out
 }
 
-// read begins a section, or goes on with one that has left what is read.
+// read begins a section, or continues one that has not written yet.
 func (s *section) read(u *history.Call, out []chain.Section) []chain.Section {
 	v := u.Return.Value.Base.V
 	left := s.Base

@@ -8,10 +8,10 @@ import (
 	"github.com/lockstorm/lockstorm/checker/facts"
 )
 
-// worstOverlaps are the overlaps to list, as many as most, the worst by [Rank]. To explain one costs time, so each is first
-// ranked by what is cheap to know: its class, whether a lock was freed by somebody else, what was lost, and
-// its length. That is the best place that it can have once it is explained, so the list is settled as soon as
-// its last entry is no worse than the best place of the next candidate.
+// worstOverlaps returns the overlaps to list, at most as many as most, the worst by [Rank]. Explaining one is
+// expensive, so each is first ranked by cheap facts: its class, whether a lock was freed by another client, what was
+// lost, and its length. That is the best rank that it can have once it is explained, so the list is final as soon as
+// its last entry is no worse than the best rank of the next candidate.
 func (in question) worstOverlaps(all []facts.Overlap, most int) []checker.Finding {
 	if len(all) == 0 {
 		return nil

@@ -52,7 +52,7 @@ type replayed struct {
 	owners  map[crew]int
 }
 
-// crew is all holds of an owner, or those of them that are writers.
+// crew has all holds of an owner, or only its writers.
 type crew struct {
 	client, owner string
 	writers       bool

@@ -65,8 +65,7 @@ func admits(m history.Model, grants []*history.Grant, h holds, n int) bool {
 	return true
 }
 
-// sharedModel is a lock that several grants may hold, where the model says so; the store
-// knows each of them by itself.
+// sharedModel is a lock that several grants may hold, if the model says so; the store knows each of them.
 func sharedModel(m history.Model, grants []*history.Grant) porcupine.Model {
 	step := func(h holds, op *Op) (bool, holds) {
 		switch op.Kind {

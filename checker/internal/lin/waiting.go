@@ -32,8 +32,7 @@ func (w *waiting) add(n int32, s side) {
 	}
 }
 
-// flush gives all those their moment that the holders admit now. Not ok: it is too late for
-// one of them.
+// flush takes all waiting ones whose moment the holders admit now. Not ok: it is too late for one of them.
 func (w *waiting) flush(s *Sweep, now int64) (culprit int32, ok bool) {
 	if len(w.readers)+len(w.writers) == 0 {
 		return 0, true

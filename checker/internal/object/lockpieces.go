@@ -39,13 +39,11 @@ func pieces(m history.Model, prepared []lockGrant, size int) [][]*lockGrant {
 	return out
 }
 
-// unit is grants that are judged together or not at all. Taking one out keeps what is legal
-// legal.
+// unit has grants that are judged together or not at all. Taking one out keeps a legal history legal.
 type unit []*lockGrant
 
-// units are the units of a piece, in order of their first request: each grant by itself but,
-// where the store counts, those of one owner that may be in force at the same time, since
-// the release of one may give back another.
+// units returns the units of a piece, in order of their first request: each grant alone but, if the store counts,
+// together those of one owner that may be in force at the same time, since the release of one may give back another.
 func units(m history.Model, piece []*lockGrant) []unit {
 	out := make([]unit, 0, len(piece))
 	if !m.Counts() {

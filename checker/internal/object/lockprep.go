@@ -124,7 +124,7 @@ type answered struct {
 // blockSize is how many grants are passed over at once.
 const blockSize = 64
 
-// byFrom orders grants by their requests; of equal ones, what is on record first is first.
+// byFrom orders grants by their requests; equal ones stay in the order of the record.
 func byFrom(a, b *lockGrant) int { return cmp.Or(cmp.Compare(a.from, b.from), a.number-b.number) }
 
 func sortedByOK(grants []*lockGrant) answered {

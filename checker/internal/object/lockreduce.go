@@ -77,9 +77,8 @@ func span(us []unit, numbers []int) (first, last int) {
 	return first, last
 }
 
-// firstIllegal is the length of the shortest illegal prefix. What is found at first ends
-// somewhere; mostly nothing before it is illegal, else the rest is halved: a prefix that
-// is illegal stays so.
+// firstIllegal returns the length of the shortest illegal prefix. The first one found ends somewhere; mostly nothing
+// before it is illegal, else the rest is halved: a prefix that is illegal stays so.
 func (j *lockJudge) firstIllegal(us []unit) (int, lin.Answer) {
 	lo, hi := 0, len(us) // us[:lo] is legal, us[:hi] illegal
 	answer, last := j.check(us)
@@ -104,9 +103,8 @@ func (j *lockJudge) firstIllegal(us []unit) (int, lin.Answer) {
 	return hi, lin.Illegal
 }
 
-// reduce finds a small set of units that is illegal by itself: the shortest illegal
-// end of the prefix, then without every unit that is not needed. Taking a unit out
-// keeps a legal history legal, so what stays is a true violation.
+// reduce finds a small set of units that is illegal on its own: the shortest illegal end of the prefix, then without
+// every unit that is not needed. Taking a unit out keeps a legal history legal, so the rest is a true violation.
 func (j *lockJudge) reduce(prefix []unit) []unit {
 	illegal := func(us []unit) bool {
 		answer, _ := j.check(us)

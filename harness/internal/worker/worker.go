@@ -149,8 +149,8 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 	if spec.Settles {
 		own, is := locker.(workloads.Resource)
 		if !is {
-			return fail(fmt.Errorf("the Locker of backend %s does not implement the interface Resource, but must do so because the "+
-				"field `Settles` is true (the lock writes the data in its own transaction)", spec.Name))
+			return fail(fmt.Errorf("backend %s sets `Settles`, but its Locker does not implement Resource: implement it, or "+
+				"leave out `Settles`", spec.Name))
 		}
 		resource = own
 	}
@@ -175,7 +175,7 @@ func (w *worker) breach(text string) {
 func (w *worker) collect(ctx context.Context, length time.Duration) {
 	m := control.Message{Op: control.Collected}
 	if can, is := w.locker.(backends.Collector); !is {
-		m.Error = "lockstorm cannot start a garbage collection in this lock: only adapters with the call `collect` support this"
+		m.Error = "this lock has no garbage collector to start: use an adapter with the call `collect`"
 	} else if proof, err := can.Collect(ctx, length); err != nil {
 		m.Error = err.Error()
 	} else {

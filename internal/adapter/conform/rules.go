@@ -136,7 +136,8 @@ func (x *bench) handsOver(ctx context.Context) error {
 		if a.err == nil {
 			return ofLock("a client that should wait got the lock while another client still held it")
 		}
-		return fmt.Errorf("the acquire of a held lock must wait for the release, but the acquire returned immediately: %v", a.err) //nolint:errorlint // a refusal is no mistake of the lock here
+		return fmt.Errorf("the acquire of a held lock must wait for the release, but the acquire returned immediately: %v",
+			a.err) //nolint:errorlint // a refusal is no mistake of the lock here
 	case <-time.After(patience):
 	}
 	if err := held.Release(ctx); err != nil {
@@ -249,7 +250,8 @@ func (x *bench) settles(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		access, err := l.(backends.Resource).Open(ctx, "settles"+x.suffix, "", lease.Info()) //nolint:forcetypeassert // every adapter's is one
+		access, err := l.(backends.Resource).Open(ctx, "settles"+x.suffix, "",
+			lease.Info()) //nolint:forcetypeassert // every adapter's is one
 		if err != nil {
 			return err
 		}

@@ -108,7 +108,7 @@ func (q *Queue) usable(ctx context.Context) (err error) {
 	return q.Explain(err)
 }
 
-// older compares versions like 2.9.10; what is no number counts as 0.
+// older compares versions like 2.9.10; a part that is no number counts as 0.
 func older(v, than string) bool {
 	parts := func(s string) (p [3]int) {
 		fmt.Sscanf(s, "%d.%d.%d", &p[0], &p[1], &p[2]) //nolint:errcheck // what is missing is 0

@@ -79,8 +79,7 @@ func (r *reach) open(ctx context.Context, v *verb) (*queue.Queue, error) {
 			"nats://127.0.0.1:4222"))
 	}
 	if (r.Cert == "") != (r.Key == "") {
-		return nil, harness.Usage(errors.New("only one of --queue-cert and --queue-key is given: give both flags (the certificate " +
-			"and its private key)"))
+		return nil, harness.Usage(errors.New("only one of --queue-cert and --queue-key is given: give both"))
 	}
 	r.User, r.Pass, r.Token = v.env("LOCKSTORM_QUEUE_USER"), v.env("LOCKSTORM_QUEUE_PASSWORD"), v.env("LOCKSTORM_QUEUE_TOKEN")
 	q, err := queue.Open(ctx, r.Access)

@@ -46,20 +46,20 @@ func TestUsage(t *testing.T) {
 		args, want string
 		code       int
 	}{
-		{"start smoke", "either --queue nats://HOST:PORT (an existing NATS server) or --embed HOST:PORT", 3},
-		{"start smoke --queue nats://127.0.0.1:1 --embed 127.0.0.1:0", "either --queue", 3},
+		{"start smoke", "give one queue: --queue nats://HOST:PORT, or --embed HOST:PORT", 3},
+		{"start smoke --queue nats://127.0.0.1:1 --embed 127.0.0.1:0", "give one queue", 3},
 		{"start smoke --queue nats://127.0.0.1:1 --out x", "work only with --embed", 3},
 		{"start smoke --embed 127.0.0.1:0 --max-size much", "much is not a size: write for example 10GB", 3},
 		{"start smoke --embed 127.0.0.1:0 --ack-wait 10ms", "the minimum is 1s", 3},
 		{"start smoke --embed 127.0.0.1:0 --keep 1m", "the minimum is 1h", 3},
-		{"start smoke --embed 127.0.0.1:0 --embed-cert x", "give both flags", 3},
+		{"start smoke --embed 127.0.0.1:0 --embed-cert x", "give both", 3},
 		{"start nowhere.yaml --queue nats://127.0.0.1:1", "nowhere.yaml", 3},
 		{"start smoke --queue nats://127.0.0.1:1", "does not answer", 4},
 		{"start smoke --embed 0.0.0.0:0", "LOCKSTORM_QUEUE_TOKEN", 4},
 		{"work", "--queue is missing", 3},
 		{"work --queue nats://127.0.0.1:1", "does not answer", 4},
 		{"work --queue URL", "has no campaign", 4},
-		{"work --queue URL --queue-cert x", "give both flags", 3},
+		{"work --queue URL --queue-cert x", "give both", 3},
 		{"finish --queue URL", "--out is missing", 3},
 		{"start smoke --queue URL --max-size 1000GB", "is full", 4},
 		{"status --queue URL", "has no campaign: start a campaign first", 4},
@@ -69,7 +69,7 @@ func TestUsage(t *testing.T) {
 		{"status --queue URL", "0 of ", 0},
 		{"status --queue URL --out FULL", "is not empty: name a new directory", 3},
 		{"status --queue URL --campaign other", "has no campaign other (its campaigns: smoke", 4},
-		{"finish --queue URL --out OUT", " (the campaign's queue still contains the tasks of the missing runs; 0 workers running)", 2},
+		{"finish --queue URL --out OUT", " (the queue still has their tasks; 0 workers running)", 2},
 		{"finish --queue URL --out OUT --now", "not run", 2},
 		{"rm other --queue URL", "has no campaign other", 4},
 		{"rm smoke --queue URL", "campaign smoke was deleted", 0},
@@ -106,7 +106,7 @@ func TestOtherBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	if code, said := lockstorm(t, nil, "work", "--queue", s.URL()); code != 4 ||
-		!strings.Contains(said, "was started by build 0123 of this program") {
+		!strings.Contains(said, "was started by build 0123, but") {
 		t.Errorf("exit %d\n%s", code, said)
 	}
 }

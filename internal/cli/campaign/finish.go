@@ -71,9 +71,8 @@ func (v *verb) finish(ctx context.Context, r reach, f finishFlags) error {
 		return v.ended(ctx, err)
 	}
 	if missing := s.Of - s.Done; missing > 0 && !f.now {
-		return &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("%d of %d runs have no outcome yet (%s; %s running). Start "+
-			"workers, and then repeat the command campaign finish "+
-			"(--wait waits for the missing runs; --now judges only the runs that have an outcome)",
+		return &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("%d of %d runs have no outcome yet (%s; %s running): "+
+			"start workers and finish again; --wait waits for them, --now judges the others",
 			missing, s.Of, lost(again), cli.Plural(len(s.Workers), "worker"))}
 	}
 	return v.gather(ctx, c, f)
@@ -81,9 +80,9 @@ func (v *verb) finish(ctx context.Context, r reach, f finishFlags) error {
 
 func lost(again int) string {
 	if again == 0 {
-		return "the campaign's queue still contains the tasks of the missing runs"
+		return "the queue still has their tasks"
 	}
-	return fmt.Sprintf("the campaign's queue had lost %s, and the command campaign finish has published the lost tasks again",
+	return fmt.Sprintf("the queue had lost %s, which are now published again",
 		cli.Plural(again, "task"))
 }
 
@@ -113,7 +112,7 @@ func (v *verb) wait(ctx context.Context, c *campaign.Campaign) error {
 		if err != nil && queue.Away(err) && ctx.Err() == nil { // it may be started again
 			if away.IsZero() {
 				away = time.Now()
-				v.say("the NATS server of the campaign does not answer, so this command asks again every few seconds: %v", err)
+				v.say("the NATS server of the campaign does not answer, asking again every few seconds: %v", err)
 			}
 			if time.Since(away) < waitAway && nemesis.Wait(ctx, lookEach) {
 				continue
@@ -124,7 +123,7 @@ func (v *verb) wait(ctx context.Context, c *campaign.Campaign) error {
 		}
 		away = time.Time{}
 		if again > 0 {
-			v.say("the campaign's queue of runs had lost %s, so lockstorm has published the lost tasks again", cli.Plural(again, "task"))
+			v.say("the queue had lost %s, which are now published again", cli.Plural(again, "task"))
 		}
 		if s.Done >= s.Of {
 			return nil
@@ -203,7 +202,7 @@ func (v *verb) status(ctx context.Context, r reach, out string, asJSON, follow b
 	}
 }
 
-// page writes what is done so far.
+// page writes the report of the finished runs.
 func (v *verb) page(ctx context.Context, c *campaign.Campaign, out string) error {
 	s, err := c.Gather(ctx, out)
 	if err != nil {
@@ -233,7 +232,7 @@ func (v *verb) show(s *campaign.State, asJSON bool) error {
 			cli.Plural(worse, "run"))
 	}
 	for _, cell := range slices.Sorted(maps.Keys(s.Found)) {
-		fmt.Fprintf(v.st.Stdout, "  the runs of cell %s (a backend under faults) search for violations. The search found %s: %s\n",
+		fmt.Fprintf(v.st.Stdout, "  the search of cell %s found %s: %s\n",
 			cell, cli.Plural(len(s.Found[cell]), "distinct violation"), strings.Join(s.Found[cell], "; "))
 	}
 	if n := s.Attempts - s.Done; n > 0 {
@@ -241,8 +240,8 @@ func (v *verb) show(s *campaign.State, asJSON bool) error {
 			"the host\n", cli.Plural(n, "attempt"), cli.Plural(s.Disturbed, "attempt"))
 	}
 	if len(s.Lost) > 0 {
-		fmt.Fprintf(v.st.Stdout, "  the campaign's queue of runs has lost %s: to publish the lost tasks again, use the command "+
-			"campaign finish\n", cli.Plural(len(s.Lost), "task"))
+		fmt.Fprintf(v.st.Stdout, "  the queue has lost %s: run campaign finish to publish them again\n",
+			cli.Plural(len(s.Lost), "task"))
 	}
 	full := ""
 	if float64(s.Bytes) > fullSoon*float64(s.Room) {
@@ -292,8 +291,8 @@ func (v *verb) remove(ctx context.Context, r reach, name string, force bool) err
 				return harness.Environment(err)
 			}
 			if len(s.Workers) > 0 {
-				return harness.Usage(fmt.Errorf("campaign %s still has %s: stop the workers before you delete the campaign, or add "+
-					"--force to delete it anyway", name, cli.Plural(len(s.Workers), "worker")))
+				return harness.Usage(fmt.Errorf("campaign %s still has %s: stop its workers first, or add --force",
+					name, cli.Plural(len(s.Workers), "worker")))
 			}
 		}
 	}

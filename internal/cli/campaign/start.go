@@ -81,13 +81,11 @@ func (f *startFlags) check() error {
 	case err != nil || room <= 0:
 		return fmt.Errorf("--max-size %s is not a size: write for example 10GB", f.room)
 	case (f.embed == "") == (f.URL == ""):
-		return errors.New("give one queue: either --queue nats://HOST:PORT (an existing NATS server) or --embed HOST:PORT (a NATS " +
-			"server in this process)")
+		return errors.New("give one queue: --queue nats://HOST:PORT, or --embed HOST:PORT to run one here")
 	case f.embed == "" && (f.out != "" || f.store != "" || f.cert != ""):
-		return errors.New("--out, --store and --embed-cert work only with --embed: for a campaign on another NATS server (--queue), " +
-			"the command campaign finish writes the result")
+		return errors.New("--out, --store and --embed-cert work only with --embed: with --queue, campaign finish writes the result")
 	case (f.cert == "") != (f.key == ""):
-		return errors.New("only one of --embed-cert and --embed-key is given: give both flags (the certificate and its private key)")
+		return errors.New("only one of --embed-cert and --embed-key is given: give both")
 	case f.out == "" && f.baseline != "":
 		return errors.New("--baseline works only together with --out")
 	case f.settings.AckWait < leastAckWait:
@@ -172,8 +170,8 @@ func (v *verb) embed(ctx context.Context, f startFlags, m *campaign.Manifest) (e
 	fmt.Fprintf(v.st.Stdout, "the queue of campaign %s runs at %s\nstart workers with: %s campaign work --queue %s\n", c.Name,
 		s.URL(), v.st.Name, s.URL())
 	if f.out == "" {
-		v.say("all outcomes are stored in %s. This command runs the campaign's NATS server until you press Ctrl-C; to continue the "+
-			"campaign later, run the same command again", store)
+		v.say("outcomes are stored in %s, and the queue runs until you press Ctrl-C: to continue later, run the same command again",
+			store)
 		<-ctx.Done()
 		return v.Exit(harness.ExitInterrupted)
 	}

@@ -52,8 +52,8 @@ func (v *verb) work(ctx context.Context, r reach, jobs int, idle time.Duration, 
 		return harness.Environment(err)
 	}
 	if build != c.Build {
-		return harness.Environment(fmt.Errorf("campaign %s was started by build %s of this program, but this worker is build %s. "+
-			"Results of different builds are not comparable: on this machine, use a copy of the program that started the campaign",
+		return harness.Environment(fmt.Errorf("campaign %s was started by build %s, but this worker is build %s: copy the "+
+			"program that started the campaign to this machine",
 			c.Name, c.Build,
 			build))
 	}

@@ -170,7 +170,7 @@ func (r *claimRuns) makeAll(ctx context.Context, claims []cases.Claim, jobs int)
 	return making.Wait()
 }
 
-// one makes a run. What is missing here is an answer as well: the claim stays open.
+// one makes a run. A run that cannot be made here is an answer as well: the claim stays open.
 func (r *claimRuns) one(ctx context.Context, number int, run cases.ClaimRun) error {
 	o, _, err := run.Do(ctx, r.a.Book().Catalogue, filepath.Join(r.out, filepath.FromSlash(run.Name)))
 	if ctx.Err() != nil {

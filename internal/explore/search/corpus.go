@@ -31,7 +31,7 @@ type Entry struct {
 	foreign  bool // it is from another search
 }
 
-// mostFeatures bounds what is remembered.
+// mostFeatures bounds the features that are remembered.
 const mostFeatures = 1 << 17
 
 // corpus is what a search has learnt.

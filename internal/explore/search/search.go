@@ -236,8 +236,8 @@ func (w *searching) once(ctx context.Context) {
 	w.exchange(ctx, false)
 	g, nth, ok := w.next()
 	if !ok {
-		w.end(errors.New("explore found no combination of faults and settings in which this lock can run on this machine: run " +
-			"lockstorm doctor to see what is missing"))
+		w.end(errors.New("this lock cannot run on this machine with any fault and setting: run lockstorm doctor to see what " +
+			"is missing"))
 		return
 	}
 	dir := filepath.Join(w.Dir, tries, strconv.Itoa(nth))

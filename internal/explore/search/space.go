@@ -13,7 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// The bounds of what is varied: short runs find what long ones find, and more of them fit into an hour.
+// Bounds of the varied settings: short runs find what long ones find, and more of them fit into an hour.
 const (
 	mostFaults  = 3
 	fewest      = 2
@@ -28,7 +28,7 @@ func (s *Space) longest() time.Duration { return max(5*s.ttl, 5*time.Second) }
 // job does twice what takes less time than its clients' clocks differ.
 var blameless = []string{"handoff", "two-locks", "job"}
 
-// fixed are parameters of workloads that change what is asked of the lock, or how it must be used.
+// fixed are parameters of workloads that change the guarantees asked of the lock, or how it must be used.
 var fixed = []string{"bound", "token", "pair", "fence"}
 
 // Space is what can be varied of the runs of a lock.
@@ -104,8 +104,8 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, choice Choice) (*Spac
 		}
 	}
 	if len(s.faults) == 0 {
-		return nil, &harness.Error{Code: code, Err: fmt.Errorf("the settings `only` and `without` leave no fault that can be "+
-			"injected into runs of %s on this machine: name other faults in `only` or in `without`", base.Backend)}
+		return nil, &harness.Error{Code: code, Err: fmt.Errorf("`only` and `without` leave no fault that can be injected into "+
+			"runs of %s on this machine: name other faults", base.Backend)}
 	}
 	if s.options, err = s.chosen(base.Backend, b.Params, choice.Vary); err != nil {
 		return nil, err
@@ -160,8 +160,8 @@ func (s *Space) chosen(backend string, all []catalog.Param, names []string) (out
 		case i < 0:
 			err = fmt.Errorf("--vary: %s has no option %q (see: list backends)", backend, name)
 		case len(s.valuesOf(all[i])) == 0:
-			err = fmt.Errorf("--vary: option %q of %s has no list of values from which explore could choose: make one search for each "+
-				"value, with --backend NAME:%s=VALUE", name, backend, name)
+			err = fmt.Errorf("--vary: option %q of %s has no list of values: make one search for each value, with --backend "+
+				"NAME:%s=VALUE", name, backend, name)
 		}
 		if err != nil {
 			return nil, harness.Usage(err)

@@ -12,10 +12,10 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// sweep is what is tried before anything is varied: what only locks of this model have; all faults as they are by default, and,
-// where a majority decides, before each kind of them those at a majority; the other workloads and several locks without a fault;
-// what a lock that extends its own leases has to stand; and then the faults at each of the lock's own points, or, where it names
-// none, at one of its first messages.
+// sweep returns the runs to try before anything is varied: those that only locks of this model have; all faults with
+// their defaults, and, where a majority decides, before each kind of them those at a majority; the other workloads
+// and several locks without a fault; the tests of a lock that extends its own leases; and then the faults at each of
+// the lock's own points, or, where it names none, at one of its first messages.
 func (s *Space) sweep() (all []Genome) {
 	first := s.grouped("", "")
 	if s.many { // it stands what happens to one of its servers, or should: what happens to most of them tells more
@@ -137,7 +137,7 @@ func merged(lists [][]Genome) (all []Genome) {
 	}
 }
 
-// Numbers of locks: with two, what is done to one may hit the other; of many, each is new to its clients for a while.
+// Numbers of locks: with two, a fault for one may hit the other; of many, each is new to its clients for a while.
 const severalLocks, manyLocks = 2, 12
 
 // amounts are the numbers of locks that a run may have.

@@ -18,7 +18,7 @@ var lockNames = map[string]kind{"acquire": acquire, "lock": acquire, "try-lock":
 
 func always(*table, *op) (bool, error) { return true, nil }
 
-// nobody is the owner of what is free. An operation of anyone is one of some client.
+// nobody owns a free lock. An operation of anyone is one of some client.
 const (
 	nobody = iota
 	anyone

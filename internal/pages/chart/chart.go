@@ -59,7 +59,7 @@ func (p *picture) line(x1, y1, x2, y2 float64, colour string, width float64) {
 		y2, colour, width)
 }
 
-// dot is a point with what is shown when it is pointed at.
+// dot draws a point with a tooltip.
 func (p *picture) dot(x, y float64, colour, says string) {
 	fmt.Fprintf(&p.b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"><title>%s</title></circle>\n", x, y, colour,
 		html.EscapeString(says))

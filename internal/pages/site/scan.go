@@ -82,7 +82,7 @@ type find struct {
 	cut     bool
 }
 
-// folder looks at a folder: it is a run, a suite, or has some in it. What goes away meanwhile is not there.
+// folder looks at a folder: it is a run or a suite, or contains some. It skips whatever goes away meanwhile.
 func (f *find) folder(name, suite string, depth int) {
 	if depth > maxDepth || len(f.entries) >= maxEntries {
 		f.cut = true

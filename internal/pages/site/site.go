@@ -115,7 +115,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// file shows what is below the folder.
+// file serves a file below the folder.
 func (s *Site) file(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if !fs.ValidPath(name) || strings.ContainsAny(name, "\\\x00") {

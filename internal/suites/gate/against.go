@@ -84,7 +84,7 @@ func Compare(before, after *Results) *Against {
 		}
 	}
 	if len(after.Controls) > 0 {
-		a.Only = append(a.Only, "controls (runs with a known outcome) with an unexpected outcome: "+
+		a.Only = append(a.Only, "controls with an unexpected outcome: "+
 			strings.Join(after.Controls, ", ")+unmeasured)
 	}
 	a.Compared, a.All = len(all), slices.Clone(all)
@@ -114,8 +114,8 @@ func (a *Against) words(b, j CellResult) {
 	}
 }
 
-// always are the checks that fail in every run of one cell, of two at least, and in none of another one: a
-// check that fails now and then by what is inherent to leases depends on the moment.
+// always returns the checks that fail in every run of one cell, of two at least, and in none of another one: a check
+// that fails now and then by what is inherent to leases depends on the moment.
 func always(j, other CellResult) (out []string) {
 	runs := len(j.Samples())
 	for _, name := range sortedKeys(j.Failed) {
@@ -126,8 +126,8 @@ func always(j, other CellResult) (out []string) {
 	return out
 }
 
-// defects are the checks that fail in any run of a cell by more than what is inherent to leases, and did in
-// no run of another one, with their classes. Results that do not say classes have none.
+// defects returns the checks that fail in any run of a cell by more than what is inherent to leases, and did in no
+// run of another one, with their classes. Results that do not say classes have none.
 func defects(j, other CellResult) (out []string) {
 	if len(other.Failed) > 0 && other.FailedAs == nil {
 		return nil

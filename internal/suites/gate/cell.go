@@ -138,8 +138,8 @@ func (j *CellResult) settle() {
 	}
 }
 
-// runs gathers what the runs say: the worst word, and why they are not as expected. One that passes where a
-// violation is expected is no surprise as long as another seed shows what is wrong.
+// runs combines the runs: the worst word, and why they are not as expected. A run that passes where a violation is
+// expected is no surprise as long as another seed shows the violation.
 func (j *CellResult) runs(c plan.Cell) {
 	for _, o := range j.Runs {
 		if o.Status == Expected {
@@ -247,7 +247,7 @@ func (j *CellResult) thresholds(c plan.Cell) {
 	}
 }
 
-// shown reports whether a cell came to an answer.
+// shown reports whether a cell has a verdict.
 func (j CellResult) shown() bool {
 	return len(j.Runs) > 0 && !slices.Contains([]Status{Broken, Inconclusive, NotRun, Skipped}, j.Status)
 }

@@ -124,8 +124,8 @@ func (s *Suite) Keep(dir string, r *Results) (err error) {
 	return errors.Join(err, files.WriteJSON(filepath.Join(dir, ResultsFile), r))
 }
 
-// lacking is the required coverage of which no cell came to an answer. cells and what they came to are in
-// the same order.
+// lacking returns the required coverage of which no cell has a verdict. cells and their results are in the same
+// order.
 func (r *Results) lacking(want plan.Required, cells []plan.Cell) (out []string) {
 	shown := func(backend, nemesis string) bool {
 		for i, c := range cells {
@@ -171,8 +171,8 @@ func (r *Results) conclude() {
 	switch {
 	case len(r.Controls) > 0:
 		r.ExitCode = harness.ExitEnvironment
-		r.Verdict = "controls (runs with a known outcome) had an unexpected outcome: " + strings.Join(r.Controls, ", ") +
-			"; so the verdicts of this suite do not count"
+		r.Verdict = "controls had an unexpected outcome: " + strings.Join(r.Controls, ", ") +
+			"; no verdict of this suite counts"
 	case r.Interrupted:
 		r.ExitCode = harness.ExitInterrupted
 		r.Verdict = "the suite was interrupted: the finished runs are kept and judged; " + r.Verdict
@@ -186,7 +186,7 @@ func (r *Results) nothing() string {
 	case slices.ContainsFunc(r.Cells, func(j CellResult) bool { return !j.Control && j.Status != Skipped }):
 		return ""
 	case slices.ContainsFunc(r.Cells, func(j CellResult) bool { return !j.Control }):
-		return "nothing was judged: every cell (a lock under a fault) was skipped"
+		return "nothing was judged: every cell was skipped"
 	case len(r.Shards) == 1 && len(r.Lacks) == 0:
 		return ""
 	}

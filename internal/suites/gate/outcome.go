@@ -106,7 +106,7 @@ func compareQuoted(a, b *Quoted) int {
 	return checker.RankFound(found(a), found(b))
 }
 
-// maxReason bounds what is kept of a check's words, in bytes.
+// maxReason bounds the stored words of a check, in bytes.
 const maxReason = 400
 
 // short cuts a text at the end of a character.
@@ -121,7 +121,7 @@ func short(s string) string {
 	return s[:n] + "..."
 }
 
-// summarize keeps of results what tables and comparisons need. What differs from what is expected is known
+// summarize keeps the results that tables and comparisons need. The differences from the expectation are known
 // already.
 func (o *RunResult) summarize(r *checker.Results, e suite.Expectation) {
 	o.Word, o.Stats, o.Servers, o.Provider, o.Checks = suite.WordOf(r), r.Stats, r.Versions, r.Provider, map[string]CheckSummary{}

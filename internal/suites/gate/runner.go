@@ -230,8 +230,8 @@ func (r *running) tell(e Progress) {
 	r.Progress(e)
 }
 
-// left estimates the time until the end: the work that is left over the room for it, and not less than
-// its longest run; then what is made again, one after the other.
+// left estimates the time until the end: the remaining work over the parallel slots, and not less than its longest
+// run; then the runs to repeat, one after the other.
 func (r *running) left() time.Duration {
 	var work float64
 	var longest, alone time.Duration

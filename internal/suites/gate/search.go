@@ -78,15 +78,15 @@ func wants(e suite.Expectation) bool {
 		slices.Contains(slices.Collect(maps.Values(e.Verdicts)), checker.Fail)
 }
 
-// enough reports whether a violating run ends a search: it is worse than expected, or what was to be found.
+// enough reports whether a violating run ends a search: it is worse than expected, or the one to be found.
 func enough(e suite.Expectation, r *checker.Results) bool {
 	differs := e.Compare(r.ExitCode, r)
 	return statusOf(e, r.ExitCode, r, differs, nil) == Worse || (wants(e) && len(differs) == 0)
 }
 
-// searched searches a case, and makes its configuration that of the run that was found. Where only what is a lock's nature shows,
-// the search goes on until its time is over; it ends with the first violation that nobody expects, or with the one that is to be
-// found.
+// searched searches a case, and makes its configuration that of the run that was found. The search goes on until its
+// time is over if only violations inherent to the lock show; it ends with the first violation that is not expected,
+// or with the one to be found.
 func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir string, share search.Share) (*harness.Outcome,
 	*Searched, error,
 ) {

@@ -67,7 +67,7 @@ func worst(a, b Status) Status {
 	return a
 }
 
-// statusOf is what a run came to. results are nil where it was not judged; then err says why.
+// statusOf returns the status of a run. results are nil if it was not judged; then err says why.
 func statusOf(e suite.Expectation, exit int, results *checker.Results, differs []suite.Difference, err error) Status {
 	if results == nil {
 		if err == nil && len(differs) == 0 {
@@ -151,8 +151,8 @@ func byHost(s Status, r *checker.Results) bool {
 	return suite.Hindered(r)
 }
 
-// unstruck reports whether no fault of a run took effect, on a host that held it up: what was to be shown was
-// not, even where it came to what was expected.
+// unstruck reports whether no fault of a run took effect, on a host that held it up: then even an expected outcome
+// does not show what it should.
 func unstruck(r *checker.Results) bool {
 	return r != nil && suite.Hindered(r) && r.Stats["faults_effective"] == 0
 }

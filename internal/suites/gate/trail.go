@@ -29,7 +29,7 @@ func (s *Suite) trails() (err error) {
 	return err
 }
 
-// rateOf says how many runs of a cell came to what run i came to.
+// rateOf says how many runs of a cell had the outcome of run i.
 func rateOf(runs []RunResult, i int) string {
 	if len(runs) < 2 {
 		return ""

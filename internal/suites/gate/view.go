@@ -58,6 +58,6 @@ func (a *Against) Lines() []string {
 	for _, l := range a.Only {
 		out = append(out, "not compared: "+l)
 	}
-	return append(out, fmt.Sprintf("figures (measured values) compared with %s: %d; significant differences (corrected p < 0.05, "+
+	return append(out, fmt.Sprintf("figures compared with %s: %d; significant differences (corrected p < 0.05, "+
 		"and a difference of at least 20 %%): %d", a.Before, a.Compared, len(a.Figures)))
 }

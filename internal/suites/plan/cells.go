@@ -321,7 +321,7 @@ func (x *expansion) add(c Cell) {
 		return
 	}
 	if len(x.cells) == maxCells {
-		x.wrong(c.line, "the suite has more than %d cells (combinations of the values under axes): list fewer values under axes",
+		x.wrong(c.line, "the suite has more than %d cells: list fewer values under axes",
 			maxCells)
 	}
 	c.Row, c.Column = row(c.Case.Run), strings.Join(c.Case.Run.Nemesis, " + ")

@@ -19,8 +19,8 @@ import (
 // Documented is the outcome that docs/backends.md has for a pair.
 const Documented = "documented"
 
-// rule puts a rule on the cells that it is about; one that is about none is a mistake. Cases of sets
-// bring what is expected of them, and only their own entry of include can change it.
+// rule applies a rule to the cells that it matches; a rule without any is a mistake. Cases of sets bring their
+// expectations, and only their own entry of include can change them.
 func (x *expansion) rule(r Rule) {
 	var of []*Cell
 	for i := range x.cells {
@@ -76,7 +76,7 @@ func (x *expansion) expect(r Rule, c *Cell) {
 	x.thresholds(r.Thresholds, func(d Cell) bool { return d.Case.Name == own })
 }
 
-// exactly puts what a rule says of exit codes, findings and figures among what is expected; check looks at whether it can be.
+// exactly adds a rule's exit codes, findings and figures to the expectation; check decides whether it is possible.
 func (x *expansion) exactly(r Rule, e *suite.Expectation) {
 	for _, code := range r.Exit {
 		n, err := strconv.Atoi(code.Value)
@@ -172,7 +172,7 @@ func (x *expansion) outcome(word string, c *Cell) (suite.Outcome, error) {
 // answerWords are what a check can be expected to say.
 var answerWords = []string{"safe", "violated", "inherent", "defect", "skipped", "unknown", "any"}
 
-// answer puts what a check must say among what is expected.
+// answer adds the required answer of a check to the expectation.
 func answer(e *suite.Expectation, check, word string) error {
 	e.Verdicts, e.Classes = maps.Clone(e.Verdicts), maps.Clone(e.Classes) // cells may share them
 	delete(e.Classes, check)
@@ -217,12 +217,12 @@ func (x *expansion) coverage() {
 	}
 	for _, b := range x.f.Coverage.Backends {
 		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(b.Value, []string{c.Case.Run.Backend}) }) {
-			x.wrong(b.Line, "`coverage` requires the backend %s, but no cell of the suite has this backend", b.Value)
+			x.wrong(b.Line, "`coverage` requires the backend %s, but no cell of the suite has it", b.Value)
 		}
 	}
 	for _, n := range x.f.Coverage.Nemeses {
 		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(n.Value, c.Case.Run.Nemesis) }) {
-			x.wrong(n.Line, "`coverage` requires the nemesis %s, but no cell of the suite has this nemesis (fault)", n.Value)
+			x.wrong(n.Line, "`coverage` requires the nemesis %s, but no cell of the suite has it", n.Value)
 		}
 	}
 }

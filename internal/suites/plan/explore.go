@@ -23,8 +23,7 @@ func exploringOf(n *yaml.Node) (e exploring, err error) {
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
 		return e, nil
 	case n.Kind != yaml.MappingNode:
-		return e, errors.New("the value of `explore` has the wrong form: write the settings of the search as keys and values, for " +
-			"example `explore: {for: 60s}`")
+		return e, errors.New("`explore` needs keys and values, for example `explore: {for: 60s}`")
 	}
 	for i := 0; i < len(n.Content); i += 2 {
 		if key := n.Content[i].Value; !slices.Contains([]string{"for", "only", "without", "vary"}, key) {
@@ -42,7 +41,7 @@ func choiceOf(s *suite.Search) search.Choice {
 	return search.Choice{Only: s.Only, Without: s.Without, Vary: s.Vary}
 }
 
-// search is a search of an entry of include; nil: it is wrong.
+// search returns the search of an entry of include; nil: the entry is wrong.
 func (x *expansion) search(n *yaml.Node, cfg harness.Config) *suite.Search {
 	s, line := &suite.Search{For: defaultSearch}, n.Line
 	e, err := exploringOf(n)
@@ -74,8 +73,8 @@ func (x *expansion) search(n *yaml.Node, cfg harness.Config) *suite.Search {
 		s.Vary = append(s.Vary, n.Value)
 	}
 	if slices.ContainsFunc(cfg.Nemesis, func(n string) bool { return n != "none" }) {
-		x.wrong(line, "a search chooses its faults itself: remove the key `nemesis` from `run`. To limit the faults, list them in "+
-			"the key `only` of `explore`")
+		x.wrong(line, "a search chooses its faults: remove `nemesis` from `run`, and list faults under `only` of `explore` to "+
+			"limit them")
 		return nil
 	}
 	space, err := search.NewSpace(x.cat.Catalogue, cfg, choiceOf(s))
@@ -91,7 +90,7 @@ func (x *expansion) search(n *yaml.Node, cfg harness.Config) *suite.Search {
 	return s // what is missing here, other machines may have: settle says it
 }
 
-// shrunkDir is the directory of the result of shrink, below that which its user has named.
+// shrunkDir is the directory of the result of shrink, below the user's.
 const shrunkDir = "shrunk"
 
 // includeTrial adds a run that was kept: its trial.json, or the directory that has it.

@@ -142,8 +142,8 @@ func Open(b *suite.Collection, name string, stdin io.Reader) (*File, error) {
 		text, err = files.Read(name, maxFile)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is neither a suite file nor a preset with the name %s; presets: %s; the command `init` of this "+
-			"program writes a file to start from", name, cmp.Or(strings.Join(b.PresetNames(), ", "), "none"))
+		return nil, fmt.Errorf("no suite file and no preset has the name %s (presets: %s): `init` writes a file to start from",
+			name, cmp.Or(strings.Join(b.PresetNames(), ", "), "none"))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the suite file: %w (to read a suite from the standard input, write - in place of the "+

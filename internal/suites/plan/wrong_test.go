@@ -111,16 +111,16 @@ var wrong = map[string][]string{
 		"s.yaml:2: the search is too short: no run of file-flock can end within 2s",
 	},
 	"include:\n  - explore: 5s\n    run: {backend: file-flock}\n": {
-		"s.yaml:2: the value of `explore` has the wrong form: write the settings of the search",
+		"s.yaml:2: `explore` needs keys and values",
 	},
 	"include:\n  - explore: {}\n    trial: nowhere\n": {
 		"s.yaml:3: an entry of `include` with the key `trial` repeats a saved run",
 	},
 	"include:\n  - explore: {for: 5s}\n    run: {backend: file-flock, nemesis: client-pause}\n": {
-		"s.yaml:2: a search chooses its faults itself",
+		"s.yaml:2: a search chooses its faults: remove `nemesis`",
 	},
 	"include:\n  - explore: {for: 5s, only: server-restart}\n    run: {backend: file-flock}\n": {
-		"s.yaml:2: explore: the settings `only` and `without` leave no fault that can be injected",
+		"s.yaml:2: explore: `only` and `without` leave no fault that can be injected",
 	},
 	"include:\n  - explore: {for: 5s}\n    cases: claims\n": {
 		"s.yaml:2: an entry of `include` with the key `explore` needs the key `run` with a backend",

@@ -119,7 +119,7 @@ func (f *flags) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// at puts the place of a thing before what is wrong with it.
+// at puts the place of a thing before its error.
 func (f *File) at(line int, err error) error {
 	return fmt.Errorf("%s:%d: %w", f.path, line, err)
 }
@@ -140,7 +140,7 @@ func located(path string, err error) error {
 	return errors.Join(out...)
 }
 
-// ofUser is what the decoder says of a key that a suite does not read: it is for anchors and notes.
+// ofUser matches the decoder's error for a key that a suite does not read: such keys are for anchors and notes.
 var ofUser = regexp.MustCompile(`^line \d+: field x-\S* not found in type `)
 
 // unfit is what the decoder says of a value that is no mapping where one belongs.

@@ -128,7 +128,7 @@ func TestWhatCannotWorkSaysWhy(t *testing.T) {
 		"--backend file-flock --nemesis flush":                                "has no server",
 		"--backend redis-lua --provider embedded --nemesis clock-jump":        "use --provider process or container",
 		"--backend redis-lua --provider embedded --nemesis evict":             "never evicts",
-		"--backend redis-lua --workload mutex --nemesis packet-delay":         "uses no data",
+		"--backend redis-lua --workload mutex --nemesis packet-delay":         "the workload has no data",
 		"--backend redis-lua --nemesis partition-client:mode=melt":            "choose cut, blackhole, loss, hold or latency",
 		"--backend redis-lua --nemesis clock-jump:by=1ms":                     "the minimum is 20ms",
 		"--backend redlock --nemesis server-kill:nodes=6":                     "choose from 1 to 5",
