@@ -80,7 +80,8 @@ func (a *App) replay(ctx context.Context, dir, out string, times int) error {
 	}
 	if before != nil {
 		low, high := tally.Share(float64(same), float64(times))
-		fmt.Fprintf(a.st.Stdout, "\n%d of %d runs ended like %s (95 %% confidence: %.0f %% to %.0f %%)\n", same, times, dir, 100*low, 100*high)
+		fmt.Fprintf(a.st.Stdout, "\n%d of %d runs ended like %s (95 %% confidence: %.0f %% to %.0f %%)\n", same, times, dir, 100*low,
+			100*high)
 		if err := sayRate(out, same, times); err != nil {
 			return harness.Environment(err)
 		}

@@ -176,8 +176,8 @@ func (l *Lock) violated(v Violation) {
 
 // What the groups are made of, where there are three, and where there is one.
 const (
-	rankedBy = "Grouped by the share of runs with a violation; in a group the less serious violation comes first, then the smaller " +
-		"loss. Locks differ if the 95 % intervals of their shares (Clopper-Pearson) do not overlap."
+	rankedBy = "Grouped by the share of runs with a violation; in a group the less serious violation comes first, then the " +
+		"smaller loss. Locks differ if the 95 % intervals of their shares (Clopper-Pearson) do not overlap."
 	groups = " Group 1 differs from the worst lock but not from the best, group 3 the other way round, group 2 is the rest. More " +
 		"seeds find smaller differences."
 	onlyOne  = "One lock: nothing to compare."
