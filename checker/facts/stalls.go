@@ -11,6 +11,7 @@ import (
 type Stall struct {
 	Party string
 	history.Interval
+	Late int64 // of the whole stall, in ns; the interval leaves out the parts that a fault explains
 }
 
 // unplannedStalls decodes the stalls on record. Of those of a client it leaves out the parts in which a fault of ours
@@ -27,7 +28,7 @@ func (in *Facts) unplannedStalls() []Stall {
 			return f.Family == history.FamilyClient && slices.Contains(f.Clients, e.Party)
 		}) {
 			if part == gap || part.To-part.From > in.Run.Tolerance { // a signal takes a moment to arrive
-				out = append(out, Stall{e.Party, part})
+				out = append(out, Stall{e.Party, part, s.Late})
 			}
 		}
 	}
@@ -60,7 +61,7 @@ func (in *Facts) StallsOf(client string) []history.Interval {
 			if i < len(acts) {
 				to = min(to, acts[i])
 			}
-			if piece := to - from; piece > in.Run.Tolerance && stallPieces*piece >= s.To-s.From {
+			if piece := to - from; piece > in.Run.Tolerance && stallPieces*piece >= s.Late {
 				out = append(out, history.Interval{From: from, To: to})
 			}
 			from = to

@@ -91,9 +91,12 @@ func (s *scene) overtaken(c Claim) (story []string, err error) {
 		return nil, errors.New("the finding must name one wait, from its beginning to its end, for a lock that promises an order")
 	}
 	wait := history.Interval{From: c.From, To: c.To}
-	still := slices.DeleteFunc(s.standstills(func(string) bool { return true }), func(i history.Interval) bool {
-		return i.To-i.From <= fairMargin/10
-	})
+	var still []history.Interval
+	for _, part := range s.standstills(func(string) bool { return true }) {
+		if part.To-part.From > fairMargin/10 {
+			still = append(still, part.Interval)
+		}
+	}
 	before := s.ByLock[g.Lock][:slices.Index(s.ByLock[g.Lock], g)]
 	first := !slices.ContainsFunc(before, func(o *history.Grant) bool { return o.Client == g.Client && o.Granted() })
 	held := covered(wait, still)

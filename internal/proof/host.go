@@ -44,8 +44,14 @@ func (s *scene) faultsOn(kind func(f *history.Injection) bool) (out []history.In
 	return out
 }
 
+// standstill is a part of a stall that no fault explains, and how late the whole stall was.
+type standstill struct {
+	history.Interval
+	late int64
+}
+
 // standstills are the stalls of a party, or of all where it is empty, without the part that a fault of its own explains.
-func (s *scene) standstills(of func(party string) bool) (out []history.Interval) {
+func (s *scene) standstills(of func(party string) bool) (out []standstill) {
 	for _, e := range s.Stalls {
 		var stall history.Stall
 		if !of(e.Party) || e.Value.Into(&stall) != nil {
@@ -57,7 +63,7 @@ func (s *scene) standstills(of func(party string) bool) (out []history.Interval)
 		gap := history.Interval{From: e.Time - stall.Late, To: e.Time}
 		for _, part := range without(gap, ours) {
 			if part == gap || part.To-part.From > s.Run.Tolerance { // a signal takes a moment to arrive
-				out = append(out, part)
+				out = append(out, standstill{part, stall.Late})
 			}
 		}
 	}
@@ -88,7 +94,7 @@ func (s *scene) stalled(client string) (out []history.Interval) {
 			if i < len(acts) {
 				to = min(to, acts[i])
 			}
-			if to-from > s.Run.Tolerance && pieces*(to-from) >= stall.To-stall.From {
+			if to-from > s.Run.Tolerance && pieces*(to-from) >= stall.late {
 				out = append(out, history.Interval{From: from, To: to})
 			}
 			from = to
