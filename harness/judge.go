@@ -171,7 +171,7 @@ func (j *Judged) Render(dir string) error {
 }
 
 // judgeInto merges the logs of a run that has just ended and judges them.
-func judgeInto(out *Outcome, cat *Catalogue, dir string) error {
+func judgeInto(out *RunOutcome, cat *Catalogue, dir string) error {
 	h, err := history.MergeDir(dir)
 	if err != nil {
 		return Environment(err)

@@ -94,7 +94,7 @@ func shortConfig(t *testing.T, backend string) Config {
 	return cfg
 }
 
-func mustRun(t *testing.T, cfg Config) *Outcome {
+func mustRun(t *testing.T, cfg Config) *RunOutcome {
 	t.Helper()
 	out, err := Run(context.Background(), testCatalogue(), cfg, nil)
 	if err != nil {
@@ -107,9 +107,9 @@ func mustRun(t *testing.T, cfg Config) *Outcome {
 }
 
 // mustPass is mustRun of a run that passes; what a busy host made inconclusive is run anew.
-func mustPass(t *testing.T, cfg Config) *Outcome {
+func mustPass(t *testing.T, cfg Config) *RunOutcome {
 	t.Helper()
-	var out *Outcome
+	var out *RunOutcome
 	for try := range 5 {
 		cfg.Out = filepath.Join(t.TempDir(), strconv.Itoa(try))
 		if out = mustRun(t, cfg); out.ExitCode() != ExitUnknown {

@@ -57,7 +57,7 @@ func TestAClientThatOutlivesItsKill(t *testing.T) {
 	<-s.written
 	l.retiring.Go(func() { l.retire(c) })
 
-	out := &Outcome{Dir: cfg.Out}
+	out := &RunOutcome{Dir: cfg.Out}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if err := l.over(ctx, true, out, nil); err != nil {

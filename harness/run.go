@@ -15,8 +15,8 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Outcome is a run that was made and judged.
-type Outcome struct {
+// RunOutcome is a run that was made and judged.
+type RunOutcome struct {
 	Dir         string
 	Seed        uint64
 	Results     *checker.Results
@@ -26,7 +26,7 @@ type Outcome struct {
 }
 
 // ExitCode returns the exit code of the run.
-func (o *Outcome) ExitCode() int {
+func (o *RunOutcome) ExitCode() int {
 	if o.Interrupted {
 		return ExitInterrupted
 	}
@@ -38,7 +38,7 @@ func (o *Outcome) ExitCode() int {
 
 // drive starts everything, lets it run, and stops it. After it nothing of the run
 // lives.
-func drive(ctx context.Context, t *Trial, dir string, p *Progress, out *Outcome) (err error) {
+func drive(ctx context.Context, t *Trial, dir string, p *Progress, out *RunOutcome) (err error) {
 	s := newSession(t, dir, p)
 	finished := false
 	defer func() { err = s.over(context.WithoutCancel(ctx), finished, out, err) }()
@@ -57,7 +57,7 @@ func drive(ctx context.Context, t *Trial, dir string, p *Progress, out *Outcome)
 
 // over ends what lives, and closes the logs: with an end, if the run was finished and nothing troubled it. err is why
 // there was no run.
-func (s *session) over(ctx context.Context, finished bool, out *Outcome, err error) error {
+func (s *session) over(ctx context.Context, finished bool, out *RunOutcome, err error) error {
 	downErr := s.down(ctx)
 	if err == nil && (errors.Is(out.Trouble, errOutage) || errors.Is(downErr, proc.ErrAlive)) {
 		out.Trouble, downErr = errors.Join(out.Trouble, downErr), nil // it says nothing against what was recorded

@@ -97,12 +97,12 @@ func TestInterrupted(t *testing.T) {
 }
 
 // judgeLate judges what an interrupted run has left.
-func judgeLate(dir string) (*Outcome, error) {
+func judgeLate(dir string) (*RunOutcome, error) {
 	j, err := JudgeDir(plainCatalogue(), dir)
 	if err != nil {
 		return nil, err
 	}
-	return &Outcome{Dir: dir, Results: j.Results, Interrupted: true}, nil
+	return &RunOutcome{Dir: dir, Results: j.Results, Interrupted: true}, nil
 }
 
 // A fault at the point of a client: what the plan says is what the record shows.

@@ -26,7 +26,7 @@ const TrialSchema = 1
 // Trial is a run that can be made again and again: a checked and completed configuration, its plan, and the versions
 // that it was made with.
 //
-//	Config -> Resolve -> Trial (trial.json) -> Run -> Outcome
+//	Config -> Resolve -> Trial (trial.json) -> Run -> RunOutcome
 //	             replay: ReadTrial --^
 type Trial struct {
 	Schema int           `json:"schema"`
@@ -178,7 +178,7 @@ func (t *Trial) Judged(ctx context.Context, out string) (*checker.Results, error
 // Run makes the run in a directory, which must be empty or absent, judges it, and writes the results there. When ctx
 // ends, everything is stopped and what was recorded is judged. The error, if any, is an [Error]. A trial may be run
 // again, also concurrently.
-func (t *Trial) Run(ctx context.Context, out string, p *Progress) (*Outcome, error) {
+func (t *Trial) Run(ctx context.Context, out string, p *Progress) (*RunOutcome, error) {
 	if err := EmptyDir(out); err != nil {
 		return nil, err
 	}
@@ -190,16 +190,16 @@ func (t *Trial) Run(ctx context.Context, out string, p *Progress) (*Outcome, err
 	if err = errors.Join(err, t.WriteFile(filepath.Join(dir, TrialFile))); err != nil {
 		return nil, Environment(err)
 	}
-	o := &Outcome{Dir: out, Seed: t.Config.Seed}
+	o := &RunOutcome{Dir: out, Seed: t.Config.Seed}
 	if err := drive(ctx, t, dir, p, o); err != nil {
 		return nil, err
 	}
 	p.phase("judge", "merge the logs and judge the history")
-	return Interruptible(ctx, dir, func() (*Outcome, error) { return o, judgeInto(o, t.r.cat, dir) })
+	return Interruptible(ctx, dir, func() (*RunOutcome, error) { return o, judgeInto(o, t.r.cat, dir) })
 }
 
 // Run resolves a configuration and runs it in the directory cfg.Out.
-func Run(ctx context.Context, cat *Catalogue, cfg Config, p *Progress) (*Outcome, error) {
+func Run(ctx context.Context, cat *Catalogue, cfg Config, p *Progress) (*RunOutcome, error) {
 	t, err := Resolve(cat, cfg)
 	if err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 )
 
 // outcome is a run that ended with a finding of a check.
-func outcome(check string, f checker.Finding) *harness.Outcome {
-	return &harness.Outcome{Results: &checker.Results{
+func outcome(check string, f checker.Finding) *harness.RunOutcome {
+	return &harness.RunOutcome{Results: &checker.Results{
 		TTL: 1e9, Stats: checker.Figures{},
 		Checks: map[string]checker.Result{
 			checker.Assumptions: {Verdict: checker.Pass, Required: true},

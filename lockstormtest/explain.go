@@ -18,7 +18,7 @@ type page struct{ strings.Builder }
 func (p *page) line(format string, args ...any) { fmt.Fprintf(p, "\n  "+format, args...) }
 
 // explain says what differs, what happened, where the run is kept and how it is made again.
-func (j *judge) explain(trial *harness.Trial, out *harness.Outcome, differ []suite.Difference) string {
+func (j *judge) explain(trial *harness.Trial, out *harness.RunOutcome, differ []suite.Difference) string {
 	var p page
 	for _, d := range differ {
 		p.line("%s", d)

@@ -26,7 +26,7 @@ type judge struct {
 }
 
 // all makes a run with every seed, or until one is as expected.
-func (j *judge) all() (out *harness.Outcome) {
+func (j *judge) all() (out *harness.RunOutcome) {
 	j.t.Helper()
 	if saved := j.saved(); saved != nil {
 		return j.judged(saved)
@@ -44,7 +44,7 @@ func (j *judge) all() (out *harness.Outcome) {
 }
 
 // seeded makes the run with a seed; 0: drawn.
-func (j *judge) seeded(seed uint64) *harness.Outcome {
+func (j *judge) seeded(seed uint64) *harness.RunOutcome {
 	j.t.Helper()
 	if j.kept != nil {
 		return j.judged(j.kept)
@@ -70,7 +70,7 @@ func (j *judge) refused(err error) {
 }
 
 // judged repeats a run until the host did not disturb it, and compares it with the expectation.
-func (j *judge) judged(trial *harness.Trial) *harness.Outcome {
+func (j *judge) judged(trial *harness.Trial) *harness.RunOutcome {
 	j.t.Helper()
 	ctx, cancel := inTime(j.t)
 	defer cancel()
@@ -122,7 +122,7 @@ func inTime(t testing.TB) (context.Context, context.CancelFunc) {
 
 // excuse says why a run that is not as expected proves nothing; empty: it does. A violation is one wherever it shows, but for
 // one of liveness on a host that was busy; a certain defect that nobody expected is none of the host's doing.
-func (j *judge) excuse(out *harness.Outcome) string {
+func (j *judge) excuse(out *harness.RunOutcome) string {
 	if j.defect(out.Results) {
 		return ""
 	}

@@ -37,14 +37,14 @@ func Main(m *testing.M, cat *harness.Catalogue) {
 }
 
 // Safe makes a run that must pass: no violation, and no unknown verdict.
-func Safe(t testing.TB, cat *harness.Catalogue, line string, opts ...Option) *harness.Outcome {
+func Safe(t testing.TB, cat *harness.Catalogue, line string, opts ...Option) *harness.RunOutcome {
 	t.Helper()
 	return Run(t, cat, line, suite.Expectation{Exit: []int{harness.ExitPass}}, opts...)
 }
 
 // Violates makes a run that must end with a violation of the class, found by the check, and without findings of that
 // check in another class. It shows that a bug would be found.
-func Violates(t testing.TB, cat *harness.Catalogue, line, check string, class checker.Class, opts ...Option) *harness.Outcome {
+func Violates(t testing.TB, cat *harness.Catalogue, line, check string, class checker.Class, opts ...Option) *harness.RunOutcome {
 	t.Helper()
 	return Run(t, cat, line, suite.Expectation{
 		Exit:     []int{harness.ExitViolation},
@@ -57,7 +57,7 @@ func Violates(t testing.TB, cat *harness.Catalogue, line, check string, class ch
 // test if the run is not as expected, or if want expects nothing. Without --seed it draws a seed, which a failure
 // reports. It returns the outcome of the last run, whose folder is gone if it passed, or nil if the run was refused,
 // as expected.
-func Run(t testing.TB, cat *harness.Catalogue, line string, want suite.Expectation, opts ...Option) *harness.Outcome {
+func Run(t testing.TB, cat *harness.Catalogue, line string, want suite.Expectation, opts ...Option) *harness.RunOutcome {
 	t.Helper()
 	cfg, err := harness.ParseLine(line)
 	if err != nil {
@@ -67,7 +67,7 @@ func Run(t testing.TB, cat *harness.Catalogue, line string, want suite.Expectati
 }
 
 // Case makes the run of a case, as Run does.
-func Case(t testing.TB, cat *harness.Catalogue, c suite.Case, opts ...Option) *harness.Outcome {
+func Case(t testing.TB, cat *harness.Catalogue, c suite.Case, opts ...Option) *harness.RunOutcome {
 	t.Helper()
 	if c.Search != nil || c.Trial != nil {
 		t.Fatalf("lockstormtest: case %s is a search or a saved run: use the function Explore for a search, and Kept for a saved run",
@@ -89,7 +89,7 @@ func Case(t testing.TB, cat *harness.Catalogue, c suite.Case, opts ...Option) *h
 
 // Kept repeats a run that was kept, as shrink and explore make them, with the plan in its trial.json. path is the
 // file, or the directory of the run. The seed is fixed: Seeds and FirstOf only say how often it is repeated.
-func Kept(t testing.TB, cat *harness.Catalogue, path string, want suite.Expectation, opts ...Option) *harness.Outcome {
+func Kept(t testing.TB, cat *harness.Catalogue, path string, want suite.Expectation, opts ...Option) *harness.RunOutcome {
 	t.Helper()
 	if filepath.Base(path) == harness.TrialFile {
 		path = filepath.Dir(path)

@@ -10,7 +10,7 @@ import (
 // run's directory; it must be empty or absent. A run that was refused or broke has no outcome; its exit code is
 // compared like any other, and the error is returned unless it was expected. harness.WorkerMain must have been called
 // with the same catalogue. For a case with a search, Do makes the one run of the configuration.
-func (c Case) Do(ctx context.Context, cat *harness.Catalogue, dir string) (*harness.Outcome, []Difference, error) {
+func (c Case) Do(ctx context.Context, cat *harness.Catalogue, dir string) (*harness.RunOutcome, []Difference, error) {
 	out, err := c.run(ctx, cat, dir)
 	if err == nil {
 		return out, c.Expect.Compare(out.ExitCode(), out.Results), nil
@@ -20,7 +20,7 @@ func (c Case) Do(ctx context.Context, cat *harness.Catalogue, dir string) (*harn
 }
 
 // run makes the run: that of the configuration, or of the trial that was kept.
-func (c Case) run(ctx context.Context, cat *harness.Catalogue, dir string) (*harness.Outcome, error) {
+func (c Case) run(ctx context.Context, cat *harness.Catalogue, dir string) (*harness.RunOutcome, error) {
 	cfg := c.Run
 	cfg.Out = dir
 	if c.Trial == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 )
 
-func do(t *testing.T, c Case) (*harness.Outcome, []Difference, error) {
+func do(t *testing.T, c Case) (*harness.RunOutcome, []Difference, error) {
 	t.Helper()
 	return c.Do(t.Context(), harness.New(stores.All()...), filepath.Join(t.TempDir(), "run"))
 }

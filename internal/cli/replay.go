@@ -110,7 +110,7 @@ func sayRate(out string, same, times int) (err error) {
 }
 
 // sayReplayed prints a line about one run, and what differs from the saved one.
-func (a *App) sayReplayed(n int, o *harness.Outcome, before *checker.Results) (same bool) {
+func (a *App) sayReplayed(n int, o *harness.RunOutcome, before *checker.Results) (same bool) {
 	fmt.Fprintf(a.st.Stdout, "run %d: %s; report: %s\n", n, reports.Headline(o.Results),
 		absolute(filepath.Join(o.Dir, harness.ReportFile)))
 	if before == nil {

@@ -151,7 +151,7 @@ func RunDir(name string) string {
 }
 
 // make runs a trial and shows how it goes.
-func (a *App) make(ctx context.Context, t *harness.Trial, out string, view *view) (*harness.Outcome, error) {
+func (a *App) make(ctx context.Context, t *harness.Trial, out string, view *view) (*harness.RunOutcome, error) {
 	if text := t.Crowd(); text != "" {
 		view.line("warning: %s", text)
 	}
@@ -164,7 +164,7 @@ func (a *App) make(ctx context.Context, t *harness.Trial, out string, view *view
 }
 
 // tell prints what came of a run; the error carries its exit code.
-func (a *App) tell(o *harness.Outcome, asJSON bool) error {
+func (a *App) tell(o *harness.RunOutcome, asJSON bool) error {
 	tell := func() error { return reports.Summary(a.st.Stdout, o.Results, o.Record, a.st.Style) }
 	if asJSON {
 		tell = func() error { return a.PrintJSON(o.Results) }

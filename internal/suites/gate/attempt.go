@@ -103,7 +103,7 @@ func CommandOf(c suite.Case) string {
 }
 
 // do makes the run of a case, or its search.
-func (s *Suite) do(ctx context.Context, cat *harness.Catalogue, c *suite.Case, path string, share search.Share) (*harness.Outcome,
+func (s *Suite) do(ctx context.Context, cat *harness.Catalogue, c *suite.Case, path string, share search.Share) (*harness.RunOutcome,
 	*Searched, []suite.Difference, error,
 ) {
 	if c.Search == nil {

@@ -87,7 +87,7 @@ func enough(e suite.Expectation, r *checker.Results) bool {
 // searched searches a case, and makes its configuration that of the run that was found. The search goes on until its
 // time is over if only violations inherent to the lock show; it ends with the first violation that is not expected,
 // or with the one to be found.
-func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir string, share search.Share) (*harness.Outcome,
+func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir string, share search.Share) (*harness.RunOutcome,
 	*Searched, error,
 ) {
 	again := c.Run.Command
@@ -201,7 +201,7 @@ var shrinkLeast = time.Minute
 func shrinkFor(s *suite.Search) time.Duration { return max(s.For, shrinkLeast) }
 
 // settle makes a run that was found that of the case.
-func settle(from, dir string) (*harness.Outcome, error) {
+func settle(from, dir string) (*harness.RunOutcome, error) {
 	entries, err := os.ReadDir(from)
 	if err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func settle(from, dir string) (*harness.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &harness.Outcome{Dir: dir, Seed: r.Seed, Results: r}, nil
+	return &harness.RunOutcome{Dir: dir, Seed: r.Seed, Results: r}, nil
 }
 
 // madeWith is the configuration of a run that was made.
