@@ -103,9 +103,9 @@ func CommandOf(c suite.Case) string {
 }
 
 // do makes the run of a case, or its search.
-func (s *Suite) do(ctx context.Context, cat *harness.Catalogue, c *suite.Case, path string, share search.Share) (*harness.RunOutcome,
-	*Searched, []suite.Difference, error,
-) {
+func (s *Suite) do(ctx context.Context, cat *harness.Catalogue, c *suite.Case,
+	path string, share search.Share,
+) (*harness.RunOutcome, *Searched, []suite.Difference, error) {
 	if c.Search == nil {
 		out, differs, err := c.Do(ctx, cat, path)
 		return out, nil, differs, err
