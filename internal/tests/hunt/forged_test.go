@@ -20,7 +20,7 @@ import (
 func TestForged(t *testing.T) {
 	most := setting.Random(t, "HUNT_FORGED", 3000)
 	records := realRecords(t)
-	tried, accepted, kinds := 0, 0, map[string]int{}
+	tried, accepted := 0, 0
 	for seed := uint64(1); tried < most; seed++ {
 		name := fmt.Sprintf("seed %d", seed)
 		var j *forged
@@ -33,26 +33,32 @@ func TestForged(t *testing.T) {
 		if j == nil {
 			continue
 		}
-		for _, f := range j.found {
-			if _, err := j.verify.Verify(f.claim, f.proof); err != nil && !errors.Is(err, proof.ErrJudge) {
-				t.Errorf("%s: what was found is refused: %v\n%+v\n%+v", name, err, f.claim, *f.proof)
-			}
-		}
-		r := rand.New(rand.NewPCG(seed, 4))
-		for range 10 {
-			f := j.draw(r)
-			tried++
-			if _, err := j.verify.Verify(f.claim, f.proof); err != nil {
-				continue
-			}
-			accepted++
-			if said, known := j.said(f.claim); !said && known {
-				kinds[f.claim.Check+" "+f.claim.Rule]++
-				t.Errorf("%s: %s, and accepted: %+v\n%+v", name, f.how, f.claim, *f.proof)
-			}
+		n, ok := j.forges(t, name, seed)
+		tried, accepted = tried+n, accepted+ok
+	}
+	t.Logf("%d forgeries, %d accepted", tried, accepted)
+}
+
+// forges wants what was found to be accepted, and of ten forgeries only what the judge says, too.
+func (j *forged) forges(t *testing.T, name string, seed uint64) (tried, accepted int) {
+	t.Helper()
+	for _, f := range j.found {
+		if _, err := j.verify.Verify(f.claim, f.proof); err != nil && !errors.Is(err, proof.ErrJudge) {
+			t.Errorf("%s: what was found is refused: %v\n%+v\n%+v", name, err, f.claim, *f.proof)
 		}
 	}
-	t.Logf("%d forgeries, %d accepted; not said by the judge: %v", tried, accepted, kinds)
+	r := rand.New(rand.NewPCG(seed, 4))
+	for ; tried < 10; tried++ {
+		f := j.draw(r)
+		if _, err := j.verify.Verify(f.claim, f.proof); err != nil {
+			continue
+		}
+		accepted++
+		if said, known := j.said(f.claim); !said && known && !j.another(f.claim) {
+			t.Errorf("%s: %s, and accepted: %+v\n%+v", name, f.how, f.claim, *f.proof)
+		}
+	}
+	return tried, accepted
 }
 
 // simulated is the record of a seed, judged; nil where it is unsound.
