@@ -83,7 +83,7 @@ func TestRefused(t *testing.T) {
 		"--backend own-lock --workload ledger:accounts=1": "workload ledger: accounts=1: choose 2 accounts or more, " +
 			"because money moves between two accounts",
 		"--backend own-lock --workload ledger:opening=none":           "workload ledger: opening=none is not a whole number",
-		"--backend own-lock --workload ledger --fencing on":           "workload ledger uses no data, so there is nothing to fence",
+		"--backend own-lock --workload ledger --fencing on":           "workload ledger has no data to fence",
 		"--backend own-lock --nemesis client-pause:at=entry-numbered": "at=entry-numbered: this run has no such point",
 		"--backend own-lock --require ledger-hole":                    `unknown check "ledger-hole"`,
 	} {
