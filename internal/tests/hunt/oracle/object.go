@@ -72,8 +72,11 @@ func (o *oracle) twice(a, b *sim.Grant) bool {
 			continue
 		}
 		over := o.over(g)
-		if o.cfg.Service == sim.Leases && o.mayHaveMore(a, b.Known) {
-			over = min(over, g.Sent+o.cfg.TTL-o.cfg.Tolerance)
+		if o.cfg.Service == sim.Leases {
+			over = min(over, lapses(g, o.cfg.Drift-o.cfg.Tolerance)) // a renewal after that may have been of another grant of the owner
+			if o.mayHaveMore(a, b.Known) {
+				over = min(over, g.Sent+o.cfg.TTL-o.cfg.Tolerance)
+			}
 		}
 		if g.Known >= 0 && g.Known < b.Sent && over > b.Known {
 			held++
@@ -185,7 +188,7 @@ func (o *oracle) notices() []Want {
 			return
 		}
 		first[a] = true
-		told := lapses(a)
+		told := lapses(a, 0)
 		if a.Lost >= 0 {
 			told = min(told, a.Lost)
 		}

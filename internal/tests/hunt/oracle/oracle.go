@@ -151,7 +151,7 @@ func (o *oracle) belief(g *sim.Grant) span {
 		if g.Lost >= 0 {
 			end = min(end, g.Lost)
 		}
-		if d := lapses(g); d < sim.Forever {
+		if d := lapses(g, 0); d < sim.Forever {
 			strict, end = min(end, d-o.cfg.Tolerance), min(end, d)
 		} else {
 			strict = end
@@ -160,18 +160,18 @@ func (o *oracle) belief(g *sim.Grant) span {
 	return span{g.Known, max(strict, g.LastUse), max(end, g.LastUse)}
 }
 
-// lapses is when the deadline that the client knew of had passed before it learned of a later
-// one; Forever where that never happens.
-func lapses(g *sim.Grant) int64 {
+// lapses is when the deadline that the client knew of, moved by shift, had passed before it learned of
+// a later one: of the last one, where that never happens; Forever where it knew of none.
+func lapses(g *sim.Grant, shift int64) int64 {
 	if len(g.Deadlines) == 0 {
 		return sim.Forever
 	}
-	d := g.Deadlines[0].Deadline
+	d := g.Deadlines[0].Deadline + shift
 	for _, next := range g.Deadlines[1:] {
 		if next.At >= d {
 			break
 		}
-		d = max(d, next.Deadline)
+		d = max(d, next.Deadline+shift)
 	}
 	return d
 }
