@@ -19,13 +19,15 @@ TESTFLAGS ?= $(RACE) -shuffle=on -p $(shell expr $$(nproc) + 1)
 IN ?= $(addprefix ./,$(sort $(dir $(shell git grep -lE 'func ($(firstword $(subst /, ,$(RUN))))' -- '*_test.go'))))
 PARALLEL ?= 4
 
-.PHONY: help build demo servers test judge pages browser fast gate series docs lint fmt tidy release image images \
+.PHONY: help build build-servers demo servers test judge pages browser fast gate series docs lint fmt tidy release image images \
 	containers hunt judge-mutants explore-bench bench bench-against ci clean
 help: ## show this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' Makefile
 	@echo "RUN of make series: $$(git grep -ohE 'func TestSeries[A-Za-z]+' -- '*_test.go' | sort -u | cut -d' ' -f2 | xargs)"
 build: ## build bin/lockstorm
 	$(FASTGO) build -ldflags "-s -w" -o bin/lockstorm ./cmd/lockstorm
+build-servers: ## build bin/lockstorm-servers, which containers and the embedded etcd and NATS need
+	$(FASTGO) build -ldflags "-s -w" -o bin/lockstorm-servers ./cmd/lockstorm-servers
 demo: ## pause the holder of a Redis lock and look at what is lost (installs nothing; builds lockstorm with Redis alone)
 	@echo "demo: $$(command -v redis-server >/dev/null && echo redis-server is on PATH: using it || \
 		echo no redis-server on PATH: using the embedded one)"
@@ -69,7 +71,7 @@ tidy: ; @./.ci/tidy ## check that go mod tidy leaves no difference (docs/adr/000
 release: ; @./.ci/release ## dist/: static binaries of VERSION (default: the newest of CHANGELOG.md), image, a file GOPROXY
 image: ## an image of lockstorm itself: a static binary, run as an unprivileged user
 	@rm -rf bin/image && mkdir -p bin/image/runs bin/image/tmp
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/image/lockstorm ./cmd/lockstorm
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/image/ ./cmd/lockstorm ./cmd/lockstorm-servers
 	docker build -q -f compose/images/lockstorm/Dockerfile -t localhost/lockstorm bin/image
 	@docker image inspect -f 'image: localhost/lockstorm, {{.Size}} bytes' localhost/lockstorm
 images: ; @./.ci/images ## the base image that container tests are built on: here, pulled, or made with debootstrap

@@ -89,7 +89,7 @@ func (c *Cluster) announce(o Options) error {
 				return err
 			}
 		}
-		s.place.peers = map[peerPort]int{}
+		s.place.Peers = map[string]int{}
 		if s.place.OwnAddress && o.Network != nil {
 			o.Network.Calls(s.Name(), s.place.Source)
 		}
@@ -153,7 +153,7 @@ func (p Place) learn(node, port, addr string) error {
 	if err != nil {
 		return err
 	}
-	p.peers[peerPort{node, port}] = tcp.Port
+	p.Peers[node+" "+port] = tcp.Port
 	return nil
 }
 

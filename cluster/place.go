@@ -27,11 +27,10 @@ type Place struct {
 	// Awaited is true if the starter waits until all servers have found each other (see Topology.Ready).
 	Awaited bool
 	// Said is the length of its log before its last start, in bytes.
-	Said  int64
-	peers map[peerPort]int
+	Said int64
+	// Peers are the ports of other servers as this one reaches them, by "SERVER PORT"; the main port has no name.
+	Peers map[string]int
 }
-
-type peerPort struct{ node, port string }
 
 // PortNamed returns one of the other ports, for templates.
 func (p Place) PortNamed(name string) (int, error) {
@@ -47,7 +46,7 @@ func (p Place) PortOf(node string) (int, error) { return p.PeerPort(node, "") }
 
 // PeerPort returns a named port of another node as this one reaches it, for templates.
 func (p Place) PeerPort(node, name string) (int, error) {
-	port, ok := p.peers[peerPort{node, name}]
+	port, ok := p.Peers[node+" "+name]
 	if !ok {
 		return 0, fmt.Errorf("this server has no address for port %[2]q of node %[1]s (port \"\" is the main port), so it cannot "+
 			"reach that node: check the two names, and set the field Peering of this port (if it is the main port: the field Peering of "+

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/lockstorm/lockstorm/internal/companion"
 	"github.com/lockstorm/lockstorm/internal/proc"
 )
 
@@ -197,11 +198,11 @@ func writeFile(r Recipe, place Place, name, text string) error {
 	return os.WriteFile(path, []byte(body), 0o600)
 }
 
-// Embedded runs a Go server inside a child of our own binary.
+// Embedded runs a Go server inside a child of our own binary, or of lockstorm-servers.
 type Embedded struct {
 	Starter *proc.Starter
-	// Command returns our own binary, ready to serve the node of the topology at addr.
-	Command func(topology, node, addr string) (*exec.Cmd, error)
+	// Command returns the binary, ready to serve the node of the topology at addr.
+	Command func(t Topology, r Recipe, addr string) (*exec.Cmd, error)
 }
 
 var _ Provider = Embedded{}
@@ -212,9 +213,14 @@ func (Embedded) Name() string { return EmbeddedName }
 // Available returns nil if every node has an embedded server.
 func (Embedded) Available(t Topology) error {
 	for _, r := range t.Nodes {
-		if r.Embedded == nil {
+		if !r.Embeds() {
 			return fmt.Errorf("this program has no embedded server for %s of topology %s: choose another --provider (see "+
 				"docs/providers.md)", r.Name, t.Name)
+		}
+		if r.Embedded == nil {
+			if _, err := companion.Find(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -223,7 +229,7 @@ func (Embedded) Available(t Topology) error {
 // Prepare does nothing: an embedded server keeps nothing.
 func (Embedded) Prepare(context.Context, Recipe, Place) error { return nil }
 
-// Launch starts our own binary as the server.
+// Launch starts the server.
 func (e Embedded) Launch(_ context.Context, t Topology, r Recipe, place Place) (Instance, error) {
 	place, err := place.WithPorts(r)
 	if err != nil {
@@ -232,7 +238,7 @@ func (e Embedded) Launch(_ context.Context, t Topology, r Recipe, place Place) (
 	if err := writeFresh(r, place); err != nil {
 		return nil, err
 	}
-	cmd, err := e.Command(t.Name, r.Name, place.Addr())
+	cmd, err := e.Command(t, r, place.Addr())
 	if err != nil {
 		return nil, err
 	}

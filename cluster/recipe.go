@@ -78,10 +78,12 @@ type Recipe struct {
 	// offered to servers that want TLS.
 	Login     func(c net.Conn, user, password string) error
 	Protocols []string
-	// Embedded serves the same protocol inside our own binary until ctx ends; nil: there is no embedded server.
-	// EmbeddedVersion names it.
+	// Embedded serves the same protocol inside our own binary until ctx ends. EmbeddedVersion names it.
 	Embedded        func(ctx context.Context, addr string) error
 	EmbeddedVersion string
+	// Beside are the name of an embedded server in the program lockstorm-servers, and its arguments: for what takes long to
+	// compile. Without Embedded and Beside there is no embedded server.
+	Beside []string
 }
 
 // Template is a folder that takes long to make and is the same for every node.
@@ -153,7 +155,7 @@ func (r Recipe) valid() error {
 	switch {
 	case !goodNode.MatchString(r.Name):
 		return errors.New("the name of a node may contain only lower case letters, digits and -, as in store-1")
-	case r.Binary == "" && r.Embedded == nil:
+	case r.Binary == "" && !r.Embeds():
 		return errors.New("the fields `Binary` and `Embedded` are empty, so there is no server to start: set one of them")
 	case r.Ready == nil:
 		return errors.New("the field `Ready` is missing: set it to a function that checks that the server answers")
@@ -237,3 +239,6 @@ func (r Recipe) ContainerImage() (compose.Image, error) {
 	}
 	return compose.Find(r.Image)
 }
+
+// Embeds reports whether there is an embedded server.
+func (r Recipe) Embeds() bool { return r.Embedded != nil || len(r.Beside) > 0 }

@@ -14,7 +14,7 @@ func Sketch(t Topology, dir string, port int) ([]Place, int) {
 	for i, r := range t.Nodes {
 		places[i] = Place{
 			Dir: path.Clean(dir), Host: Loopback, PeerHost: Loopback, Port: port, Ports: map[string]int{},
-			Source: sourceOf(i), Follows: r.Role == history.RoleReplica, peers: map[peerPort]int{},
+			Source: sourceOf(i), Follows: r.Role == history.RoleReplica, Peers: map[string]int{},
 		}
 		port++
 		for _, p := range r.Ports {
@@ -29,7 +29,7 @@ func Sketch(t Topology, dir string, port int) ([]Place, int) {
 				at = places[i].Ports[p.Name]
 			}
 			for j := range places {
-				places[j].peers[peerPort{r.Name, p.Name}] = at
+				places[j].Peers[r.Name+" "+p.Name] = at
 			}
 		}
 	}

@@ -8,33 +8,28 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/harness/internal/worker"
 	"github.com/lockstorm/lockstorm/internal/cluster/external"
+	"github.com/lockstorm/lockstorm/internal/companion"
 )
 
 // The environment by which a child of our own binary knows its part.
 const (
 	envChild    = "LOCKSTORM_CHILD"
-	envProc     = "HOST_PROC" // of a library that testcontainers uses: see childCommand
 	envTopology = "LOCKSTORM_TOPOLOGY"
 	envNode     = "LOCKSTORM_NODE"
 	envAddr     = "LOCKSTORM_ADDR"
-	envRun      = "LOCKSTORM_RUN"
 
 	childWorker   = "worker"
 	childEmbedded = "embedded"
-	childWarden   = "warden"
 )
 
-// WorkerMain turns this process into a worker, an embedded server or a warden if it was started as one, and then
-// never returns; else it returns at once. Call it first in main or TestMain, with the same catalogue that you pass to
+// WorkerMain turns this process into a worker or an embedded server if it was started as one, and then never returns; else it returns at once. Call it first in main or TestMain, with the same catalogue that you pass to
 // Run.
 func WorkerMain(cat *Catalogue) {
 	if os.Getenv(envChild) == "" {
 		return
-	}
-	if os.Getenv(envProc) == noProc {
-		os.Unsetenv(envProc) //nolint:errcheck // it was set
 	}
 	var err error
 	switch os.Getenv(envChild) {
@@ -42,8 +37,6 @@ func WorkerMain(cat *Catalogue) {
 		err = worker.Main(worker.Parts{Backends: cat.Backends, Workloads: cat.Workloads, Registers: cat.Registers})
 	case childEmbedded:
 		err = embeddedMain(cat)
-	case childWarden:
-		err = wardenMain(cat)
 	default:
 		err = fmt.Errorf("%s=%q: lockstorm sets this variable for its child processes: unset it", envChild, os.Getenv(envChild))
 	}
@@ -54,12 +47,7 @@ func WorkerMain(cat *Catalogue) {
 	os.Exit(0)
 }
 
-// noProc is no directory.
-const noProc = "/nonexistent"
-
-// childCommand is our own binary in another part. When testcontainers is loaded, it looks at every process of the host for its
-// parent: with 200 processes that takes two fifths of a client's start. A child needs no containers, and finds no processes until
-// its own code begins.
+// childCommand is our own binary in another part.
 func childCommand(part string, env ...string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -67,14 +55,19 @@ func childCommand(part string, env ...string) (*exec.Cmd, error) {
 	}
 	cmd := exec.Command(self)
 	cmd.Env = append(append(external.Without(os.Environ()), envChild+"="+part), env...)
-	if os.Getenv(envProc) == "" {
-		cmd.Env = append(cmd.Env, envProc+"="+noProc)
-	}
 	return cmd, nil
 }
 
-func embeddedCommand(topology, node, addr string) (*exec.Cmd, error) {
-	return childCommand(childEmbedded, envTopology+"="+topology, envNode+"="+node, envAddr+"="+addr)
+// embeddedCommand is what serves a node: our own binary, or the one beside it.
+func embeddedCommand(t cluster.Topology, r cluster.Recipe, addr string) (*exec.Cmd, error) {
+	if r.Embedded != nil {
+		return childCommand(childEmbedded, envTopology+"="+t.Name, envNode+"="+r.Name, envAddr+"="+addr)
+	}
+	cmd, err := companion.Command(r.Beside[0], r.Beside[1:]...)
+	if err == nil {
+		cmd.Env = external.Without(cmd.Env)
+	}
+	return cmd, err
 }
 
 // embeddedMain serves one node of a topology until it is told to end.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"time"
@@ -48,17 +46,7 @@ func (c *Catalogue) containers(m Means) cluster.Provider {
 	if c.Containers == nil {
 		return cluster.NoContainers{}
 	}
-	return c.Containers.Provider(cluster.ContainerOptions{Images: m.Images, Network: m.Network, Warden: wardenCommand, Say: m.Say})
-}
-
-// wardenCommand is our own binary as what removes the containers of a run when we are killed.
-func wardenCommand(run string) (*exec.Cmd, error) { return childCommand(childWarden, envRun+"="+run) }
-
-func wardenMain(cat *Catalogue) error {
-	if cat.Containers == nil {
-		return errors.New("this build of the program does not support containers")
-	}
-	return cat.Containers.Ward(context.Background(), os.Stdin, os.Getenv(envRun))
+	return c.Containers.Provider(cluster.ContainerOptions{Images: m.Images, Network: m.Network, Say: m.Say})
 }
 
 // contained is nil for a run with containers, and makes one of it where the user has left that open; flag

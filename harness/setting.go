@@ -117,7 +117,7 @@ func carries(provider string, t cluster.Topology) bool {
 		case cluster.ContainerName:
 			return n.Image == ""
 		case cluster.EmbeddedName:
-			return n.Embedded == nil
+			return !n.Embeds()
 		case cluster.ExternalName:
 			return !cluster.Can[cluster.Tenant](n)
 		}

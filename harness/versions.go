@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/internal/companion"
 )
 
 // versions returns the versions of what a run of the provider uses; a [cluster.Versioner] fetches what is missing for
@@ -25,8 +26,14 @@ func (r *resolved) versions(ctx context.Context, p cluster.Provider) (map[string
 	}
 	for _, n := range r.topology.Nodes {
 		switch {
-		case p.Name() == cluster.EmbeddedName:
+		case p.Name() == cluster.EmbeddedName && n.Embedded != nil:
 			v["server"] = n.EmbeddedVersion
+		case p.Name() == cluster.EmbeddedName && v["server"] == "":
+			text, err := companion.Version(ctx, n.Beside[0])
+			if err != nil {
+				return v, err
+			}
+			v["server"] = text
 		case p.Name() == cluster.ProcessName && v[filepath.Base(n.Binary)] == "" && len(n.Version) > 0:
 			if text, err := n.VersionLine(ctx); err == nil {
 				v[filepath.Base(n.Binary)] = text

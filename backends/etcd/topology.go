@@ -6,12 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/version"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/server/v3/embed"
 
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/companion"
 	"github.com/lockstorm/lockstorm/internal/sockets"
 )
 
@@ -56,7 +55,7 @@ func node(i, of int) cluster.Recipe {
 		Version: []string{"--version"}, Image: "etcd",
 		Args:  []string{"--config-file", configFile},
 		Ready: answers, Admin: newAdmin, Refusal: refusal, Protocols: []string{"h2"},
-		Embedded: serve, EmbeddedVersion: "etcd " + version.Version + ", embedded",
+		Beside: []string{companion.Etcd, configFile},
 	}
 	if of == 1 {
 		r.Role, r.Ready = history.RoleLeader, serves
@@ -76,25 +75,6 @@ func node(i, of int) cluster.Recipe {
 	}
 	r.Fresh = map[string]string{configFile: strings.Join(lines, "\n") + "\n"}
 	return r
-}
-
-// serve runs a member inside our own binary, in the folder of its node, until ctx ends.
-func serve(ctx context.Context, _ string) error {
-	cfg, err := embed.ConfigFromFile(configFile)
-	if err != nil {
-		return err
-	}
-	e, err := embed.StartEtcd(cfg)
-	if err != nil {
-		return fmt.Errorf("embedded etcd: %w", err)
-	}
-	defer e.Close()
-	select {
-	case <-ctx.Done():
-		return nil
-	case err := <-e.Err():
-		return err
-	}
 }
 
 // answers waits until the server's own process answers, with a quorum or without.

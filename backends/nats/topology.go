@@ -6,10 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
-
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/companion"
 	"github.com/lockstorm/lockstorm/internal/sockets"
 )
 
@@ -52,9 +51,6 @@ const (
 	password   = "lockstorm" // of servers on loopback that end with their run
 )
 
-// startTimeout is how long the embedded server may take until it accepts connections.
-const startTimeout = 10 * time.Second
-
 // maxStore bounds what a server holds, in memory and on disk.
 const maxStore = 64 << 20
 
@@ -65,7 +61,7 @@ func node(i, of int) cluster.Recipe {
 		Version:  []string{"--version"},
 		Args:     []string{"--config", configFile},
 		Requests: []string{"PUB", "HPUB"},
-		Embedded: serve, EmbeddedVersion: "nats-server " + server.VERSION + ", embedded",
+		Beside:   []string{companion.NATS, configFile},
 	}
 	lines := []string{
 		"server_name: " + nodeName(i), "host: \"{{.Host}}\"", "port: {{.Port}}",
@@ -97,28 +93,6 @@ func node(i, of int) cluster.Recipe {
 	}
 	r.Fresh = map[string]string{configFile: strings.Join(lines, "\n") + "\n"}
 	return r
-}
-
-// serve runs the server in the folder of its node until ctx ends.
-func serve(ctx context.Context, addr string) error {
-	opts, err := server.ProcessConfigFile(configFile)
-	if err != nil {
-		return err
-	}
-	opts.NoSigs = true
-	s, err := server.NewServer(opts)
-	if err != nil {
-		return fmt.Errorf("cannot start the embedded NATS server at %s: %w", addr, err)
-	}
-	s.ConfigureLogger()
-	go s.Start()
-	if !s.ReadyForConnections(startTimeout) {
-		return fmt.Errorf("the embedded NATS server at %s did not accept connections within %v", addr, startTimeout)
-	}
-	<-ctx.Done()
-	s.Shutdown()
-	s.WaitForShutdown()
-	return nil
 }
 
 // answers waits until the server's own process answers, with a leader or without.

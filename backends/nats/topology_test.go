@@ -2,36 +2,22 @@ package nats
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"os/exec"
-	"os/signal"
-	"syscall"
 	"testing"
 
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/internal/companion"
+	"github.com/lockstorm/lockstorm/internal/companion/servers"
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 	"github.com/lockstorm/lockstorm/internal/proc"
 	"github.com/lockstorm/lockstorm/internal/tests/ensembletest"
 )
 
-// serveAt has this binary be a server, as lockstorm's own is one.
-const serveAt = "LOCKSTORM_TEST_SERVE_AT"
-
 func TestMain(m *testing.M) {
-	if addr := os.Getenv(serveAt); addr != "" {
-		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-		err := serve(ctx, addr)
-		stop()
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
+	servers.Child()
 	leaktest.Main(m)
 }
 
@@ -50,14 +36,8 @@ func both(t *testing.T, topology string, test func(b *ensembletest.Bench)) {
 }
 
 func embedded(s *proc.Starter) []cluster.Provider {
-	return []cluster.Provider{cluster.Embedded{Starter: s, Command: func(_, _, addr string) (*exec.Cmd, error) {
-		self, err := os.Executable()
-		if err != nil {
-			return nil, err
-		}
-		cmd := exec.Command(self)
-		cmd.Env = append(os.Environ(), serveAt+"="+addr)
-		return cmd, nil
+	return []cluster.Provider{cluster.Embedded{Starter: s, Command: func(_ cluster.Topology, r cluster.Recipe, _ string) (*exec.Cmd, error) {
+		return companion.Command(r.Beside[0], r.Beside[1:]...)
 	}}}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/campaign/queue"
+	"github.com/lockstorm/lockstorm/internal/companion/servers"
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
@@ -21,6 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	servers.Child()
 	if addr := os.Getenv(workerOf); addr != "" {
 		os.Exit(sleepyWorker(addr))
 	}
@@ -36,7 +38,11 @@ func serve(t testing.TB, dir, addr string) *queue.Embedded {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.Stop)
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
 	return s
 }
 

@@ -102,7 +102,7 @@ func providersFor(spec backends.Spec, t cluster.Topology) []string {
 	if len(t.Nodes) > 0 && t.Nodes[0].Binary == "" {
 		return []string{cluster.EmbeddedName}
 	}
-	if len(t.Nodes) == 0 || t.Nodes[0].Embedded == nil || spec.RealServer != "" {
+	if len(t.Nodes) == 0 || !t.Nodes[0].Embeds() || spec.RealServer != "" {
 		return []string{cluster.ProcessName}
 	}
 	return []string{cluster.ProcessName, cluster.EmbeddedName}

@@ -6,6 +6,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/companion/servers"
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 	"github.com/lockstorm/lockstorm/internal/proc"
 	"github.com/lockstorm/lockstorm/internal/tests/ensembletest"
@@ -13,6 +14,7 @@ import (
 
 // The test binary starts itself again as embedded servers.
 func TestMain(m *testing.M) {
+	servers.Child()
 	harness.WorkerMain(plainCatalogue())
 	leaktest.Main(m)
 }

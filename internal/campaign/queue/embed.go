@@ -1,25 +1,23 @@
 package queue
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"net"
-	"net/netip"
-	"strconv"
-	"time"
+	"os"
+	"sync"
+	"syscall"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"github.com/lockstorm/lockstorm/internal/companion"
 )
 
-// Embedded is the server inside our binary.
-type Embedded struct {
-	s       *server.Server
-	secured bool
-}
-
-// Serving is how the embedded server is started.
+// Serving is how a server of our own is started.
 type Serving struct {
 	Addr      string // to listen on
 	Dir       string // of its data
@@ -28,83 +26,71 @@ type Serving struct {
 	Room      int64  // bytes on disk, at most
 }
 
-// startTime is how long the server may take: after a crash it reads its streams.
-const startTime = time.Minute
+// Served is what came of it.
+type Served struct{ URL, Error string }
 
-// Serve starts the server. It writes to disk before it answers (SyncAlways), so that what it has acknowledged survives its death
-// and that of its machine.
-func Serve(c Serving) (*Embedded, error) {
-	host, text, err := net.SplitHostPort(c.Addr)
-	if err != nil {
-		return nil, fmt.Errorf("--embed %s: write HOST:PORT, such as 127.0.0.1:4222", c.Addr)
-	}
-	port, err := strconv.Atoi(text)
-	if err != nil {
-		return nil, fmt.Errorf("--embed %s: %q is not a port number", c.Addr, text)
-	}
-	l, err := net.Listen("tcp", c.Addr) // the server itself would say nothing, and wait
-	if err != nil {
-		return nil, fmt.Errorf("--embed %s: %w", c.Addr, err)
-	}
-	if err := l.Close(); err != nil {
-		return nil, err
-	}
-	if port == 0 {
-		port = server.RANDOM_PORT
-	}
-	if c.Token == "" && !loopback(host) {
-		return nil, fmt.Errorf("--embed %s: programs on other machines can reach this address, and could change the results. Set the "+
-			"environment variable LOCKSTORM_QUEUE_TOKEN to the same secret here and for all workers", c.Addr)
-	}
-	opts := &server.Options{
-		ServerName: "lockstorm-campaign", Host: host, Port: port, JetStream: true, StoreDir: c.Dir, NoSigs: true, NoLog: true,
-		SyncAlways:         true,
-		JetStreamMaxMemory: maxMemory, JetStreamMaxStore: c.Room, Authorization: c.Token,
-	}
-	if c.Cert != "" {
-		if opts.TLSConfig, err = server.GenTLSConfig(&server.TLSConfigOpts{CertFile: c.Cert, KeyFile: c.Key}); err != nil {
-			return nil, fmt.Errorf("--embed-cert: %w", err)
-		}
-		opts.TLS = true
-	}
-	s, err := server.NewServer(opts)
-	if err != nil {
-		return nil, fmt.Errorf("--embed %s: %w", c.Addr, err)
-	}
-	s.Start()
-	if !s.ReadyForConnections(startTime) {
-		s.Shutdown()
-		s.WaitForShutdown()
-		return nil, fmt.Errorf("--embed %s: the server did not accept connections within %v", c.Addr, startTime)
-	}
-	return &Embedded{s, c.Cert != ""}, nil
+// Embedded is a server of our own, in a process of lockstorm-servers that ends with us.
+type Embedded struct {
+	c   Serving
+	url string
+	// Stop ends it, and waits until it has written everything.
+	Stop func() error
 }
 
-const maxMemory = 64 << 20
-
-// loopback reports whether only this machine can reach an address.
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
+// Serve starts the server.
+func Serve(c Serving) (*Embedded, error) {
+	cmd, err := companion.Command(companion.Queue)
+	if err != nil {
+		return nil, fmt.Errorf("--embed %s: %w", c.Addr, err)
 	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback()
+	cmd.Stderr, cmd.SysProcAttr = os.Stderr, &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for us
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("--embed %s: %w", c.Addr, err)
+	}
+	e, said := &Embedded{c: c}, Served{}
+	e.Stop = sync.OnceValue(func() error { return errors.Join(in.Close(), cmd.Wait()) })
+	err = json.NewEncoder(in).Encode(c)
+	if err == nil {
+		err = json.NewDecoder(out).Decode(&said)
+	}
+	if err == nil && said.Error != "" {
+		err = errors.New(said.Error)
+	}
+	if err != nil {
+		return nil, errors.Join(err, e.Stop())
+	}
+	e.url = said.URL
+	return e, nil
 }
 
 // URL is where it listens.
-func (e *Embedded) URL() string { return e.s.ClientURL() }
+func (e *Embedded) URL() string { return e.url }
 
-// Open connects to it from inside this process.
+// Open connects to it. Under TLS the server is known by its certificate, which need not name this host.
 func (e *Embedded) Open(ctx context.Context, token string) (*Queue, error) {
-	opts := []nats.Option{nats.InProcessServer(e.s)}
-	if e.secured { // nothing of this connection leaves the process, so that there is nobody to be told apart
-		opts = append(opts, nats.Secure(&tls.Config{InsecureSkipVerify: true})) //nolint:gosec // see above
+	var opts []nats.Option
+	if e.c.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(e.c.Cert, e.c.Key)
+		if err != nil {
+			return nil, fmt.Errorf("--embed-cert: %w", err)
+		}
+		opts = append(opts, nats.Secure(&tls.Config{
+			InsecureSkipVerify: true, //nolint:gosec // see VerifyPeerCertificate
+			VerifyPeerCertificate: func(shown [][]byte, _ [][]*x509.Certificate) error {
+				if len(shown) == 0 || !bytes.Equal(shown[0], pair.Certificate[0]) {
+					return errors.New("the server has another certificate than that of --embed-cert")
+				}
+				return nil
+			},
+		}))
 	}
-	return connect(ctx, Access{URL: e.URL(), Token: token}, opts...)
-}
-
-// Stop ends it, and waits until it has written everything.
-func (e *Embedded) Stop() {
-	e.s.Shutdown()
-	e.s.WaitForShutdown()
+	return connect(ctx, Access{URL: e.url, Token: token}, opts...)
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"github.com/lockstorm/lockstorm/internal/certtest"
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 )
 
@@ -63,50 +62,6 @@ func TestRefused(t *testing.T) {
 	} else {
 		wants(t, err.Error(), "lacks a permission")
 	}
-}
-
-// The embedded server wants a token where others can reach it, and says when its address is taken.
-func TestServe(t *testing.T) {
-	if _, err := Serve(Serving{Addr: "0.0.0.0:0", Dir: t.TempDir()}); err == nil ||
-		!strings.Contains(err.Error(), "LOCKSTORM_QUEUE_TOKEN") {
-		t.Errorf("%v", err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close() //nolint:errcheck // of the test
-	if _, err := Serve(Serving{Addr: l.Addr().String(), Dir: t.TempDir()}); err == nil ||
-		!strings.Contains(err.Error(), "address already in use") {
-		t.Errorf("%v", err)
-	}
-	for addr, want := range map[string]string{"nowhere": "write HOST:PORT", "127.0.0.1:port": "is not a port number"} {
-		if _, err := Serve(Serving{Addr: addr}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", addr, err)
-		}
-	}
-}
-
-// With TLS and a token, whoever has both is let in.
-func TestTLS(t *testing.T) {
-	cert, key := certtest.SelfSigned(t)
-	s, err := Serve(Serving{Addr: "127.0.0.1:0", Dir: t.TempDir(), Token: "secret", Cert: cert, Key: key, Room: 1 << 30})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Stop()
-	q, err := Open(t.Context(), Access{URL: s.URL(), Token: "secret", CA: cert})
-	if err != nil {
-		t.Fatal(err)
-	}
-	q.Close()
-	wants(t, refused(t, Access{URL: s.URL(), CA: cert}), "refuses the credentials of this program")
-	wants(t, refused(t, Access{URL: s.URL(), Token: "secret"}), "certificate")
-	in, err := s.Open(t.Context(), "secret")
-	if err != nil {
-		t.Fatal(err)
-	}
-	in.Close()
 }
 
 func TestOlder(t *testing.T) {

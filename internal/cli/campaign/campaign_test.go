@@ -14,11 +14,17 @@ import (
 	"github.com/lockstorm/lockstorm/internal/campaign"
 	"github.com/lockstorm/lockstorm/internal/campaign/queue"
 	"github.com/lockstorm/lockstorm/internal/cli"
+	"github.com/lockstorm/lockstorm/internal/companion/servers"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
 	"github.com/lockstorm/lockstorm/suite"
 )
+
+func TestMain(m *testing.M) {
+	servers.Child()
+	m.Run()
+}
 
 // lockstorm runs the command line in this process.
 func lockstorm(t *testing.T, env map[string]string, args ...string) (code int, said string) {
@@ -37,7 +43,7 @@ func TestUsage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Stop()
+	defer s.Stop() //nolint:errcheck // its data is gone with the test
 	full := t.TempDir()
 	if err := os.WriteFile(filepath.Join(full, "x"), nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -89,7 +95,7 @@ func TestOtherBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Stop()
+	defer s.Stop() //nolint:errcheck // its data is gone with the test
 	q, err := queue.Open(t.Context(), queue.Access{URL: s.URL()})
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +123,7 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Stop()
+	defer s.Stop() //nolint:errcheck // its data is gone with the test
 	env := map[string]string{"LOCKSTORM_QUEUE": s.URL(), "LOCKSTORM_QUEUE_TOKEN": "secret"}
 	if code, said := lockstorm(t, env, "start", "smoke"); code != 0 || strings.Contains(said, "secret") {
 		t.Errorf("exit %d\n%s", code, said)

@@ -157,7 +157,7 @@ func (v *verb) embed(ctx context.Context, f startFlags, m *campaign.Manifest) (e
 	if err != nil {
 		return harness.Environment(err)
 	}
-	defer s.Stop()
+	defer func() { err = errors.Join(err, s.Stop()) }()
 	q, err := s.Open(ctx, token)
 	if err != nil {
 		return harness.Environment(err)

@@ -312,7 +312,7 @@ func publicBinary(t *testing.T) string {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) }) //nolint:errcheck // a temporary directory
 	path := filepath.Join(dir, "lockstorm")
-	if out, err := exec.Command("cp", binary, path).CombinedOutput(); err != nil {
+	if out, err := exec.Command("cp", binary, binary+"-servers", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if err := os.Chmod(dir, 0o755); err != nil {

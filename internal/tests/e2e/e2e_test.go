@@ -26,7 +26,7 @@ import (
 
 var binary string
 
-// TestMain builds the binary that users get.
+// TestMain builds the binaries that users get.
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "lockstorm-e2e-")
 	if err != nil {
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	binary = filepath.Join(dir, "lockstorm")
-	build := exec.Command("go", "build", "-o", binary, "../../../cmd/lockstorm")
+	build := exec.Command("go", "build", "-o", dir, "../../../cmd/lockstorm", "../../../cmd/lockstorm-servers")
 	build.Stderr = os.Stderr
 	code := 1
 	if err := build.Run(); err == nil {

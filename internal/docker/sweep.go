@@ -1,4 +1,4 @@
-package container
+package docker
 
 import (
 	"context"
@@ -162,7 +162,7 @@ func Sweep(ctx context.Context, run string, open []string) error {
 func containerName(names []string) string { return strings.TrimPrefix(strings.Join(names, ","), "/") }
 
 // Leftovers returns the runs that have containers or networks here but no living lockstorm on this host.
-func (Docker) Leftovers(ctx context.Context) ([]cluster.Leftover, error) {
+func Leftovers(ctx context.Context) ([]cluster.Leftover, error) {
 	d, err := connect()
 	if err != nil {
 		return nil, err
@@ -211,8 +211,8 @@ func (all *leftovers) of(labels map[string]string) *cluster.Leftover {
 }
 
 // Clean removes the leftovers of dead runs of this host and returns them.
-func (o Docker) Clean(ctx context.Context) (cleaned []cluster.Leftover, err error) {
-	all, err := o.Leftovers(ctx)
+func Clean(ctx context.Context) (cleaned []cluster.Leftover, err error) {
+	all, err := Leftovers(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package container
+package docker
 
 import (
 	"archive/tar"
@@ -153,7 +153,7 @@ func buildResult(r io.Reader) error {
 
 // State returns the version of Docker here and, for each image of the table, the image used for it. The error says
 // why no server could be run.
-func (Docker) State(ctx context.Context) (version string, images map[string]string, err error) {
+func State(ctx context.Context) (version string, images map[string]string, err error) {
 	d, err := usable()
 	if err != nil {
 		return "", nil, err

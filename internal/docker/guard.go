@@ -1,4 +1,4 @@
-package container
+package docker
 
 import (
 	"bufio"
@@ -81,7 +81,7 @@ func (g *Guard) Release(clean bool) error {
 }
 
 // Ward runs in that process. It reads until its input ends, and then sweeps, unless it was told that all is done.
-func (Docker) Ward(ctx context.Context, in io.Reader, run string) error {
+func Ward(ctx context.Context, in io.Reader, run string) error {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	open, clean, err := follow(in)
 	if clean {
