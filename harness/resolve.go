@@ -287,8 +287,9 @@ func (r *resolved) noTokens() string {
 // chooseProvider finds who will start the servers: some locks need real ones.
 func (r *resolved) chooseProvider() error {
 	p, err := cluster.Choose(r.Provider, r.topology, r.cat.Providers(r.means(nil, nil)))
+	unembedded := r.topology.Any(func(n cluster.Recipe) bool { return !n.Embeds() })
 	switch {
-	case err != nil && (r.Provider == cluster.EmbeddedName || r.Provider == cluster.ExternalName):
+	case err != nil && (r.Provider == cluster.EmbeddedName && unembedded || r.Provider == cluster.ExternalName):
 		return err // no machine has what it lacks
 	case err != nil:
 		return Environment(err)
