@@ -206,6 +206,6 @@ type ClockStep struct {
 // Phases of a run, in order (f:phase).
 const (
 	PhaseWork  = "work"  // the workload runs, faults strike
-	PhaseQuiet = "quiet" // all faults are healed, the workload still runs
+	PhaseQuiet = "quiet" // all faults are healed, the workload still runs; not in runs without faults
 	PhaseFinal = "final" // each client finishes one last section
 )

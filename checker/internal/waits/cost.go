@@ -49,8 +49,10 @@ func (in question) working() (from, to int64) {
 	if t, known := in.Phases[history.PhaseWork]; known {
 		from = t
 	}
-	if t, known := in.Phases[history.PhaseQuiet]; known {
-		to = t
+	for _, phase := range []string{history.PhaseQuiet, history.PhaseFinal} {
+		if t, known := in.Phases[phase]; known {
+			to = min(to, t)
+		}
 	}
 	return from, to
 }
