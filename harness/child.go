@@ -25,8 +25,8 @@ const (
 	childEmbedded = "embedded"
 )
 
-// WorkerMain turns this process into a worker or an embedded server if it was started as one, and then never returns; else it returns at once. Call it first in main or TestMain, with the same catalogue that you pass to
-// Run.
+// WorkerMain turns this process into a worker or an embedded server if it was started as one, and then never returns;
+// else it returns at once. Call it first in main or TestMain, with the same catalogue that you pass to Run.
 func WorkerMain(cat *Catalogue) {
 	if os.Getenv(envChild) == "" {
 		return

@@ -21,8 +21,7 @@ func TestDeadlock(t *testing.T) {
 	s := screenOf(r, rec, all[0], Context{})
 	for _, c := range []struct{ got, want string }{
 		{s.Verdict, "Deadlock: c1 and c2 each wait for the other's lock (2.98 s, still waiting)."},
-		{s.Cells[1].Text, "c1 and c2"},
-		{s.Cells[2].Text, "0.020 s, for 2.98 s"},
+		{s.Kind, "Neither a lease nor a time-out ended the wait."},
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)
@@ -43,7 +42,8 @@ func TestDeadlock(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{term.String(), page.String()} {
-		if !strings.Contains(text, s.Verdict) && !strings.Contains(text, strings.ReplaceAll(s.Verdict, "'", "&#39;")) {
+		told := strings.TrimSuffix(s.Verdict, ".")
+		if !strings.Contains(text, told) && !strings.Contains(text, strings.ReplaceAll(told, "'", "&#39;")) {
 			t.Error("the deadlock is not told")
 		}
 		for _, never := range []string{"mutual wait", "fter the faults", "lock service"} {

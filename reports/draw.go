@@ -41,7 +41,7 @@ func (p *painter) drawKill(party string, t int64) {
 
 func (p *painter) drawGrant(g *history.Grant) {
 	lane, ok := p.lanes[g.Client]
-	if !ok || g.Acquire == nil || (p.locks != nil && !p.locks[g.Lock]) {
+	if !ok || g.Acquire == nil {
 		return
 	}
 	row, y := p.names[lane], float64(lane)
@@ -50,11 +50,7 @@ func (p *painter) drawGrant(g *history.Grant) {
 		if g.Acquire.Return != nil {
 			end = g.Acquire.Return.Time
 		}
-		top, height := y+13.5, 2.0
-		if p.about[g.ID] { // it may wait while it holds another lock
-			top, height = y+1, 4
-		}
-		p.span("waiting", row, g.Acquire.Start(), end, top, height,
+		p.span("waiting", row, g.Acquire.Start(), end, y+13.5, 2,
 			func() string { return "grant " + g.ID + ": the client waits, but does not get the lock" })
 		if g.Acquire.Outcome() == history.Info {
 			p.mark(kindCross, "unknown", g.Acquire.Start(), lane, func() string {
@@ -117,9 +113,6 @@ func (p *painter) drawLost(r *checker.Results) {
 		for _, f := range r.Checks[name].Findings {
 			if len(f.Grants) == 0 || !strings.HasPrefix(f.Rule, "lost") && f.Rule != "late-write" {
 				continue
-			}
-			if p.about != nil && !p.about[f.Grants[0]] {
-				continue // a loss of another incident
 			}
 			if g := p.rec.ByID[f.Grants[0]]; g != nil {
 				if y, ok := p.lanes[g.Client]; ok {

@@ -10,11 +10,9 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// How many clients and servers have a row of their own, and clients where a picture is about
-// a few of them; the others share one.
+// How many clients and servers have a row of their own; the others share one.
 const (
 	maxClients = 20
-	maxAround  = 10
 	maxServers = 10
 )
 
@@ -28,31 +26,9 @@ func (p *painter) layLanes() {
 			clients = append(clients, client)
 		}
 	}
-	limit := maxClients
-	if p.only != nil {
-		limit = max(maxAround, len(p.only))
-	}
-	p.lay("clients", clients, min(limit, maxClients))
-	p.lay("servers", p.servers(), maxServers)
+	p.lay("clients", clients, maxClients)
+	p.lay("servers", serversOf(p.rec), maxServers)
 	p.t.Height = laneTop + len(p.t.Lanes)*laneHeight + 10
-}
-
-// servers are those with something to show: all, but in a picture of an incident only those of which something is known.
-func (p *painter) servers() []string {
-	all := serversOf(p.rec)
-	if p.only == nil {
-		return all
-	}
-	known := map[string]bool{}
-	for _, e := range slices.Concat(p.rec.Roles, p.rec.Deaths) {
-		known[e.Node] = true
-	}
-	for _, in := range p.rec.Faults {
-		for _, n := range in.Nodes {
-			known[n] = true
-		}
-	}
-	return slices.DeleteFunc(all, func(n string) bool { return !known[n] })
 }
 
 // lay gives rows to parties of a kind: to the first by rank, in order of their names. Nobody
@@ -133,16 +109,11 @@ func ranked(r *checker.Results, rec *history.Record, s *Story) map[string]int {
 	return rank
 }
 
-// active are the clients that the picture is about, and who was inside meanwhile.
+// active are the clients with something to show.
 func (p *painter) active() map[string]bool {
 	out := map[string]bool{}
-	window := history.Interval{From: p.from, To: p.to}
 	for _, g := range p.rec.Grants {
-		switch {
-		case out[g.Client] || g.Acquire == nil:
-		case p.only != nil && !slices.Contains(p.only, g.Client):
-			out[g.Client] = (p.locks == nil || p.locks[g.Lock]) && !p.facts().Hold(g).Overlap(window).Empty()
-		default:
+		if !out[g.Client] && g.Acquire != nil {
 			out[g.Client] = g.Acquire.Start() <= p.to && p.rec.Last[g.Client] >= p.from
 		}
 	}

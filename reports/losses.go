@@ -46,13 +46,13 @@ func (l losses) of(what string) string {
 	return checker.Count(l.lost, what)
 }
 
-// others says, between two texts, that more was overwritten unseen than is lost for good; empty: it was not.
-func (l losses) others(before, after string) string {
+// others says, before a text, that more was overwritten unseen than is lost for good; empty: it was not.
+func (l losses) others(after string) string {
 	if l.back == 0 {
 		return ""
 	}
 	unseen := fmt.Sprintf("%d%soverwritten unseen", l.overwritten, was(l.overwritten))
-	return fmt.Sprintf("%s%s, and later writes brought back %d%s", before, unseen, l.back, after)
+	return fmt.Sprintf("; %s, and later writes brought back %d%s", unseen, l.back, after)
 }
 
 // lossOf is what a finding cost.

@@ -24,8 +24,8 @@ func TestLossesInWords(t *testing.T) {
 		{facts.RegPlain + " " + facts.RegFenced, "3 to 5 updates", "; 10 were overwritten unseen, and later writes brought back 7."},
 	} {
 		l := lossesIn(&checker.Results{Stats: stats}, strings.Fields(c.registers)...)
-		if l.of("update") != c.want || l.others("; ", ".") != c.others || !l.counted {
-			t.Errorf("%s: %q%q, want %q%q", c.registers, l.of("update"), l.others("; ", "."), c.want, c.others)
+		if l.of("update") != c.want || l.others(".") != c.others || !l.counted {
+			t.Errorf("%s: %q%q, want %q%q", c.registers, l.of("update"), l.others("."), c.want, c.others)
 		}
 	}
 	if lossesIn(&checker.Results{}, facts.RegPlain).counted {

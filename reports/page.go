@@ -20,11 +20,12 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/pages/stage"
 	"github.com/lockstorm/lockstorm/internal/proof"
 	"github.com/lockstorm/lockstorm/internal/shell"
 )
 
-//go:embed page.gohtml style.css timeline.js
+//go:embed page.gohtml style.css stage.css timeline.js stage.js
 var assets embed.FS
 
 // page is read when the first page is written: a run's workers are the same program, and write none.
@@ -34,6 +35,7 @@ var page = sync.OnceValue(func() *template.Template {
 		"join": strings.Join, "cut": func(s string) string { return cut(s, maxSentence) },
 		"len64":   func(from, to int64) int64 { return to - from },
 		"shortly": shortly, "remark": remark, "noted": noted, "more": moreText, "count": checker.Count[int],
+		"inc": func(i int) int { return i + 1 },
 	}).ParseFS(assets, "page.gohtml"))
 })
 
@@ -90,8 +92,12 @@ type pageData struct {
 	data     func() (string, error) // of the timeline, as JSON, once it is made
 	still    func() (string, error) // the picture of the whole run, as HTML, likewise
 	Headline string
-	Class    string
+	Chip     chip
+	Tested   []string
+	Title    string
 	Screen   screen
+	Stage    *stageShown // nil: nothing was granted
+	Verified bool        // the proof of what is told first holds
 	About    Context
 	Command  string // without anybody's path
 	Replay   string
@@ -103,8 +109,7 @@ type pageData struct {
 	MoreIncidents int
 	Logs          []LogLine // of the servers, around the first of the incidents
 	MoreLogs      int
-	Scene         *Timeline // the picture beside the story
-	Registers     string    // what the clients write to, in a sentence
+	Registers     string // what the clients write to, in a sentence
 	Withstood     tale
 	Checks        []checkRow
 	Evidence      *evidence
@@ -172,10 +177,10 @@ type stillData struct {
 }
 
 // pageOf returns all that the page shows. Text and drawings are made concurrently: both only read.
-func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, error) {
+func pageOf(r *checker.Results, rec *history.Record, about Context) (d *pageData, err error) {
 	r = once(r)
-	style, errStyle := assets.ReadFile("style.css")
-	script, errScript := assets.ReadFile("timeline.js")
+	style, errStyle := assetsOf("style.css", "stage.css")
+	script, errScript := assetsOf("timeline.js", "stage.js")
 	if err := errors.Join(errStyle, errScript); err != nil {
 		return nil, err
 	}
@@ -189,23 +194,21 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, 
 	if r.Verdict == checker.Pass {
 		told = nil // what passes is noted, and in the timeline
 	}
-	d := &pageData{
+	d = &pageData{
 		Results: r, Style: template.CSS(style), Script: template.JS(script), Policy: policy(style, script), //nolint:gosec // our own files
-		Headline: headOfPage(r), Class: string(r.Verdict), About: about, Command: withoutPath(r.Command), Story: story,
+		Headline: headOfPage(r), About: about, Command: withoutPath(r.Command), Story: story,
 		MoreIncidents: more + len(all) - len(told),
 	}
 	d.data = meanwhile(func() (string, error) {
 		data, err := json.Marshal(dataOf(rec, all)) // which escapes what could end its element
 		return string(data), err
 	})
-	var drawing sync.WaitGroup
 	draw := newDrawer(r, rec, story)
 	d.still = meanwhile(func() (string, error) {
 		var b strings.Builder
 		err := page().ExecuteTemplate(&b, "still", stillData{draw.whole(), len(serversOf(rec)) > 0})
 		return b.String(), err
 	})
-	drawing.Go(func() { d.Scene = draw.scene(told) })
 	var first *happening
 	if len(all) > 0 {
 		first = all[0]
@@ -225,12 +228,48 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, 
 	if story.Survived != nil {
 		d.Withstood = ev.tale("w", story.Survived.Steps)
 	}
-	drawing.Wait()
 	if len(d.Told) > 0 {
-		number(&d.Told[0].tale, d.Scene)
-		d.Rest = d.Told[1:]
+		d.Verified, d.Rest = d.Told[0].Proof != nil, d.Told[1:]
+	}
+	if len(told) == 0 {
+		first = nil
+	}
+	d.Chip, d.Tested, d.Title = chipOf(r, first), tested(r), d.Screen.Verdict
+	if first != nil && r.Verdict == checker.Fail {
+		d.Title = headlineOfPage(r, rec, first)
+	}
+	if d.Stage, err = drawnStage(stageOf(r, rec, first, story.Survived)); err != nil {
+		return nil, err
 	}
 	return d, nil
+}
+
+// assetsOf are the texts of some files, one after the other.
+func assetsOf(names ...string) (all []byte, err error) {
+	for _, name := range names {
+		b, e := assets.ReadFile(name)
+		all, err = append(all, b...), errors.Join(err, e)
+	}
+	return all, err
+}
+
+// stageShown is the stage as the page has it.
+type stageShown struct {
+	Wide, Narrow template.HTML
+	Beats        []stage.Beat
+	Data         template.JS
+}
+
+// drawnStage draws a stage for both widths.
+func drawnStage(s *stage.Stage) (*stageShown, error) {
+	if s == nil {
+		return nil, nil
+	}
+	data, err := s.JSON()
+	return &stageShown{
+		Wide: template.HTML(s.SVG(stage.Wide)), Narrow: template.HTML(s.SVG(stage.Narrow)), Beats: s.Beats, //nolint:gosec // escaped there
+		Data: template.JS(data), //nolint:gosec // JSON, which escapes what could end its element
+	}, err
 }
 
 // meanwhile begins to make something, and returns what waits for it.

@@ -18,7 +18,6 @@ const (
 	laneTop    = 26
 	leftEdge   = 90
 	picture    = 1180
-	narrowPic  = 760 // beside a story
 	margin     = 20
 	labelWidth = 80
 	// fewShapes is how many shapes a picture may have for each of them to be a stop of the
@@ -30,9 +29,6 @@ const (
 type painter struct {
 	t     *Timeline
 	rec   *history.Record
-	only  []string        // clients to show, beside whoever was inside; nil: all
-	locks map[string]bool // whose grants are shown; nil: all
-	about map[string]bool // the grants whose losses are marked; nil: all
 	rank  map[string]int
 	width int
 	from  int64
@@ -53,9 +49,9 @@ type place struct {
 	y, h  float64
 }
 
-func newPainter(rec *history.Record, from, to int64, rank map[string]int) *painter {
+func newPainter(rec *history.Record, to int64, rank map[string]int) *painter {
 	return &painter{
-		rec: rec, rank: rank, width: picture, from: from, to: max(to, from+1), lanes: map[string]int{}, names: map[int]string{},
+		rec: rec, rank: rank, width: picture, to: max(to, 1), lanes: map[string]int{}, names: map[int]string{},
 		tracks: map[place]*track{}, labels: map[float64][]float64{},
 	}
 }

@@ -22,10 +22,9 @@ const (
 // stepRow is a step of the story.
 type stepRow struct {
 	Step
-	ID     string
-	Of     []eventRef // the first event that shows it
-	Number int        // in the picture beside it; 0: it is not there
-	Time   string     // as precise as the steps beside it need
+	ID   string
+	Of   []eventRef // the first event that shows it
+	Time string     // as precise as the steps beside it need
 }
 
 // folded has rows of which the first are open, and the number of those left out.

@@ -7,27 +7,22 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// screen is what the first screen of a page says: the verdict in plain words, and six answers.
+// screen is what the first screen of a page says: the verdict in plain words, and what to do.
 type screen struct {
 	Verdict string // a sentence
 	Kind    string // what kind of violation it is, and what that means
 	Cure    string // a sentence: what ends it, or what to do next
-	Cells   []cell
 	Run     string // what was run, in a line
 }
-
-// cell is one answer, with a remark.
-type cell struct{ Name, Text, More string }
 
 // screenOf answers by the incident that ranks first; of a run without one, by what it withstood.
 func screenOf(r *checker.Results, rec *history.Record, first *happening, about Context) screen {
 	s := screen{Run: heading(r)}
 	if first == nil || r.Verdict == checker.Pass {
-		return s.withoutViolation(r, rec, first, about)
+		return s.withoutViolation(r, rec)
 	}
 	f := first.first()
 	s.Verdict = verdictSentence(r, rec, first)
@@ -42,26 +37,11 @@ func screenOf(r *checker.Results, rec *history.Record, first *happening, about C
 		s.Kind = "The run is inconclusive: " + why(r) + "."
 		s.Cure = whatNow(r)
 	}
-	s.Cells = []cell{
-		{"Promise broken", promiseOf(first.found[0]), "check " + first.found[0].Check + ", rule " + f.Rule},
-		whoCell(rec, first),
-		whenCell(rec, first),
-		whyCell(first),
-		costCell(r, first),
-		fenceCell(r, about),
-	}
-	if slices.Contains([]string{checker.Liveness, checker.Deadlock, checker.Bounded, checker.Fairness}, first.found[0].Check) &&
-		lossOf(r, f) == (facts.Loss{}) {
-		s.Cells[5].Text, s.Cells[5].More = "no, a fence does not help", "a fence protects data, but cannot free a lock"
-	}
-	if r.Verdict == checker.Unknown {
-		s.Cells[0].Name = "Promise in doubt"
-	}
 	return s
 }
 
 // withoutViolation is the first screen of a run that passed, or that found nothing.
-func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first *happening, about Context) screen {
+func (s screen) withoutViolation(r *checker.Results, rec *history.Record) screen {
 	effective := r.Stats["faults_effective"]
 	s.Verdict = fmt.Sprintf("No violation was found in a run with %s of the lock and %s.", checker.Count(r.Stats["grants"], "grant"),
 		checker.Count(effective, "fault"))
@@ -99,27 +79,6 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 			s.Cure = "Next: if these findings should make the run fail, leave out --fail-on defect."
 		}
 	}
-	who := cell{"Who", fmt.Sprintf("%s, %s", checker.Count(int64(max(r.Clients, len(rec.Last))), "client"),
-		checker.Count(int64(len(rec.Locks)), "lock")), strings.Join(rec.Locks[:min(len(rec.Locks), 8)], ", ")}
-	when := cell{"When", "a run of " + span(r.Duration), fmt.Sprintf("seed %d", r.Seed)}
-	why := cell{"Faults", checker.Count(effective, "fault") + " took effect", strings.Join(faultNames(rec), ", ")}
-	cost := cell{"Cost", "no acknowledged update was lost", checker.Count(r.Stats["updates_acked"], "update") + " acknowledged"}
-	switch plain := lossesIn(r, facts.RegPlain); {
-	case !plain.counted && r.Stats["updates_acked"] == 0:
-		cost = cell{"Cost", "not measured", "the clients wrote no data"}
-	case plain.most > 0 || plain.back > 0:
-		cost = cell{"Cost", plain.of("acknowledged update") + " lost without a fence", plain.others("", "")}
-	}
-	promise := cell{"Promises kept", fmt.Sprintf("%d of %d required checks passed", saying(r, "pass"),
-		saying(r, "pass", "FAIL", "unknown")), ""}
-	if r.Verdict == checker.Unknown {
-		promise = cell{"Promises", fmt.Sprintf("%d of %d required checks reached a verdict", saying(r, "pass", "FAIL"),
-			saying(r, "pass", "FAIL", "unknown")), ""}
-	}
-	if first != nil && r.Verdict == checker.Pass {
-		promise.More = "no effect on the verdict: " + first.first().Message
-	}
-	s.Cells = []cell{promise, who, when, why, cost, fenceCell(r, about)}
 	return s
 }
 
@@ -184,13 +143,4 @@ var remedies = map[checker.Code]string{
 	checker.CodeTimeout:       "Repeat the run with fewer --clients or a shorter --time.",
 	checker.CodeContradiction: "Please report the contradiction as a bug of lockstorm, and attach the directory of the run.",
 	checker.CodePanicked:      "Please report the crash of the check, and attach the directory of the run.",
-}
-
-func faultNames(rec *history.Record) (names []string) {
-	for _, in := range rec.Faults {
-		if in.Effective() && !slices.Contains(names, in.Fault.Fault) {
-			names = append(names, in.Fault.Fault)
-		}
-	}
-	return names
 }

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,32 +8,6 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 )
-
-// promises say what each check holds a lock to.
-var promises = map[string]string{
-	checker.Assumptions:         "The recorded history is valid",
-	checker.Coverage:            "Each fault hit an active client",
-	checker.MutualExclusion:     "Only one client holds the lock at a time",
-	checker.LockLinearizability: "A correct lock could have given all answers that the clients got",
-	checker.DataPlain:           "No acknowledged update is lost",
-	checker.DataFenced:          "No acknowledged update is lost if the data store refuses outdated fencing tokens",
-	checker.FencingTokens:       "Each grant has a higher fencing token than all earlier grants",
-	checker.LossNotice:          "A holder learns of the loss of its lock before another client gets the lock",
-	checker.Ownership:           "Only the holder can release the lock",
-	checker.Liveness:            "Every client can acquire the lock again in the end",
-	checker.Fairness:            "Clients get the lock in the order of their requests",
-	checker.Deadlock:            "No deadlock: clients do not wait for each other forever",
-	checker.Bounded:             "Each attempt to get the lock ends within its time limit",
-	checker.Once:                "The job of each period is done only once",
-	checker.Stock:               "The stock equals the initial stock plus all changes in the ledger",
-}
-
-func promiseOf(f listedFinding) string {
-	if f.Finding.Rule == ruleDeadlocked {
-		return promises[checker.Deadlock]
-	}
-	return cmp.Or(promises[f.Check], f.Check)
-}
 
 // verdictSentence is what happened, and what was lost by it.
 //

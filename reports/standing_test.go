@@ -18,7 +18,7 @@ func standings(t *testing.T, text string) []string {
 			e.Nodes = []string{"d", "e"}
 		}
 	}
-	p := newPainter(rec, 0, endOf(rec), nil)
+	p := newPainter(rec, endOf(rec), nil)
 	tl := p.paint("", failed(nil), nil)
 	var out []string
 	for _, s := range tl.Shapes {
@@ -75,7 +75,7 @@ func TestFaultOfNeither(t *testing.T) {
 301ms - nemesis ok fault {"id":1,"fault":"power","family":"store","proof":"gone"}
 1000ms 1 c1 invoke release lock=L1 grant=g1
 `)
-	tl := newPainter(rec, 0, endOf(rec), nil).paint("", failed(nil), nil)
+	tl := newPainter(rec, endOf(rec), nil).paint("", failed(nil), nil)
 	if !slices.ContainsFunc(tl.Shapes, func(s Shape) bool { return s.Class == "faultall" && s.Text == "power #1: gone" }) {
 		t.Errorf("it is not among %+v", tl.Shapes)
 	}

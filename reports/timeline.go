@@ -20,8 +20,6 @@ type Timeline struct {
 	Shapes []Shape
 	Ticks  []Tick
 	Folded string // rows that stand for several, if any
-	// Numbers are the steps of the story beside the picture.
-	Numbers []Number
 }
 
 // Lane is a row for one party, or the last one, for all that share it.
@@ -40,14 +38,6 @@ func (l Lane) Short() string {
 		return string(r[:most-1]) + "…"
 	}
 	return l.Name
-}
-
-// Number is a mark for one step of a story, or for several that are close together.
-type Number struct {
-	X, Y, R float64
-	Text    string
-	About   string
-	of      []int // places in the story
 }
 
 // Tick is a mark of the time axis.
@@ -69,7 +59,7 @@ type Shape struct {
 	Focus      bool    // a stop for the keyboard
 }
 
-// drawer draws a run; whole and scene may draw at once.
+// drawer draws a run.
 type drawer struct {
 	r     *checker.Results
 	rec   *history.Record
@@ -83,33 +73,7 @@ func newDrawer(r *checker.Results, rec *history.Record, story *Story) drawer {
 
 // whole is the whole run.
 func (d drawer) whole() *Timeline {
-	return newPainter(d.rec, 0, endOf(d.rec), d.rank).paint("The whole run", d.r, d.bands)
-}
-
-// scene are the surroundings of the incident that is told first, if there is one, with its steps numbered.
-func (d drawer) scene(told []*happening) *Timeline {
-	if len(told) == 0 || len(told[0].first().Grants) == 0 {
-		return nil
-	}
-	_, clients := around(told[0].first(), d.rec)
-	p := newPainter(d.rec, told[0].window.From, told[0].window.To, d.rank)
-	p.width, p.about = narrowPic, map[string]bool{}
-	for _, id := range told[0].first().Grants {
-		p.about[id] = true
-	}
-	p.only, p.locks = clients, locksOf(told[0].first(), d.rec)
-	scene := p.paint("Around the violation", d.r, d.bands)
-	p.numbers(told[0].steps)
-	return scene
-}
-
-// locksOf are the locks that a finding is about.
-func locksOf(f *checker.Finding, rec *history.Record) map[string]bool {
-	out := map[string]bool{}
-	for _, g := range grantsOf(rec, f) {
-		out[g.Lock] = true
-	}
-	return out
+	return newPainter(d.rec, endOf(d.rec), d.rank).paint("The whole run", d.r, d.bands)
 }
 
 // endOf is the last moment of a run that there is something to say of.

@@ -505,7 +505,7 @@ document.addEventListener("click", e => {
   if (p !== undefined) { if (i < 0 && (et[p] < state.from || et[p] > state.to)) { const w = Math.min(state.to - state.from, d.end / 4); view(et[p] - w / 2, et[p] + w / 2); } pinEvent(p); }
   box.scrollIntoView({block: "start"}); main.focus({preventScroll: true});
 });
-for (const b of document.querySelectorAll("[data-copy]")) { b.hidden = false; b.addEventListener("click", () => { const text = $(b.dataset.copy).textContent, done = () => { b.textContent = "copied"; setTimeout(() => { b.textContent = "copy"; }, 1500); }; if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, () => pick(b)); else pick(b); }); }
+for (const b of document.querySelectorAll("[data-copy]:not([data-copy=markdown]):not([data-copy=svg])")) { b.hidden = false; b.addEventListener("click", () => { const text = $(b.dataset.copy).textContent, done = () => { b.textContent = "copied"; setTimeout(() => { b.textContent = "copy"; }, 1500); }; if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, () => pick(b)); else pick(b); }); }
 function pick(b) { const r = document.createRange(); r.selectNodeContents($(b.dataset.copy)); const s = getSelection(); s.removeAllRanges(); s.addRange(r); }
 let opened = [];
 addEventListener("beforeprint", () => { opened = [...document.querySelectorAll("details:not([open])")]; opened.forEach(x => { x.open = true; }); });

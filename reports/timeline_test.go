@@ -63,7 +63,7 @@ func TestEveryMomentIsDrawn(t *testing.T) {
 			r, rec := longRun(t, clients, 40_000)
 			story := Tell(r, rec)
 			end := endOf(rec)
-			p := newPainter(rec, 0, end, ranked(r, rec, story))
+			p := newPainter(rec, end, ranked(r, rec, story))
 			tl := p.paint("", r, bandsOf(r, rec))
 			if len(tl.Shapes) > maxShapes {
 				t.Errorf("%d shapes", len(tl.Shapes))
@@ -107,7 +107,7 @@ func TestEveryMomentIsDrawn(t *testing.T) {
 func TestRowsOfTheWorst(t *testing.T) {
 	r, rec := longRun(t, 200, 20_000)
 	story := Tell(r, rec)
-	p := newPainter(rec, 0, endOf(rec), ranked(r, rec, story))
+	p := newPainter(rec, endOf(rec), ranked(r, rec, story))
 	tl := p.paint("", r, nil)
 	worst := rec.ByID[story.Worst().Grants[0]].Client
 	if p.names[p.lanes[worst]] != worst {
@@ -124,7 +124,7 @@ func TestRowsOfTheWorst(t *testing.T) {
 func TestOneTooMany(t *testing.T) {
 	for n, want := range map[int]int{maxClients: maxClients, maxClients + 1: maxClients + 1, maxClients + 2: maxClients + 1} {
 		r, rec := longRun(t, n, 2000)
-		p := newPainter(rec, 0, endOf(rec), nil)
+		p := newPainter(rec, endOf(rec), nil)
 		if tl := p.paint("", r, nil); len(tl.Lanes) != want {
 			t.Errorf("%d clients have %d rows, want %d", n, len(tl.Lanes), want)
 		}
@@ -152,13 +152,9 @@ func TestBandsThatAreNotListed(t *testing.T) {
 // Few shapes stay as they are: one for each thing that happened.
 func TestFewShapesStay(t *testing.T) {
 	r, rec := judged(t, "failover")
-	all, _ := happened(r, rec)
-	draw := newDrawer(r, rec, Tell(r, rec))
-	for _, tl := range []*Timeline{draw.whole(), draw.scene(all)} {
-		for _, s := range tl.Shapes {
-			if s.Kind == "path" || stands(s) != 1 || !s.Focus || s.Text == "" {
-				t.Errorf("%+v", s)
-			}
+	for _, s := range newDrawer(r, rec, Tell(r, rec)).whole().Shapes {
+		if s.Kind == "path" || stands(s) != 1 || !s.Focus || s.Text == "" {
+			t.Errorf("%+v", s)
 		}
 	}
 }

@@ -28,15 +28,15 @@ func totals(r *checker.Results) []Total {
 	const update = "acknowledged update"
 	plain := lossesIn(r, facts.RegPlain)
 	if plain.counted {
-		add(TotalLostPlain, plain.lost, "Lost without a fence: %s%s.", plain.of(update), plain.others("; ", ""))
+		add(TotalLostPlain, plain.lost, "Lost without a fence: %s%s.", plain.of(update), plain.others(""))
 	}
 	if l := lossesIn(r, facts.RegFenced); l.counted {
 		refused := r.Stats["fence_refused"]
 		add(TotalLostFenced, l.lost, "Lost behind the fence: %s%s; it refused %s.",
-			l.of(update), l.others("; ", ""), checker.Count(refused, "stale request"))
+			l.of(update), l.others(""), checker.Count(refused, "stale request"))
 	}
 	if l := lossesIn(r, regLedger); l.counted {
-		add(TotalLostLedger, l.lost, "Lost in the ledger: %s%s.", l.of(update), l.others("; ", ""))
+		add(TotalLostLedger, l.lost, "Lost in the ledger: %s%s.", l.of(update), l.others(""))
 	}
 	if plain := plain.lost; plain > 0 && noTokens(r.Checks[checker.DataFenced]) {
 		add(TotalNoFence, plain, "Fencing was not measured, because %s issues no fencing tokens.", subject(r))

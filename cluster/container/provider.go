@@ -99,7 +99,7 @@ func (p *provider) Launch(ctx context.Context, t cluster.Topology, r cluster.Rec
 	i := &instance{p: p, a: a, done: make(chan struct{})}
 	go func() {
 		defer close(i.done)
-		p.call(context.Background(), wire.Call{What: wire.Await, Server: a.Server}) //nolint:errcheck // without the helper it has ended, too
+		p.call(context.WithoutCancel(ctx), wire.Call{What: wire.Await, Server: a.Server}) //nolint:errcheck // without it there is no server
 	}()
 	return i, nil
 }

@@ -177,7 +177,9 @@ func TestQueueGone(t *testing.T) {
 		err = c.State(t.Context(), catalogue()) {
 		<-time.After(10 * time.Millisecond) // until it is at work
 	}
-	s.Stop()
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
 	if note := <-noted; !strings.HasPrefix(note, "the queue does not answer, so this worker waits: ") {
 		t.Errorf("%q", note)
 	}

@@ -4,7 +4,6 @@ package page
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -162,106 +161,6 @@ func TestPagesAreQuiet(t *testing.T) {
 						`[...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > 391 && !e.closest("svg") && getComputedStyle(e.parentElement).overflowX === "visible").slice(0, 5).map(e => e.tagName + "." + e.className + " " + Math.round(e.getBoundingClientRect().right)).join(", ")`))
 			}
 			p.quiet()
-		})
-	}
-}
-
-// The picture of the incident is on the first screen.
-func TestFirstScreen(t *testing.T) {
-	for _, kind := range kinds {
-		if kind == "safe" || kind == "nothing" {
-			continue
-		}
-		p := open(t, kind, 1280, 800)
-		if y := is[float64](p, `document.querySelector(".picture").getBoundingClientRect().top`); y > 400 {
-			t.Errorf("%s: the picture begins at %.0f px", kind, y)
-		}
-		if n := is[int](p, `document.querySelectorAll(".cells > div").length`); n != 6 {
-			t.Errorf("%s: %d cells", kind, n)
-		}
-	}
-}
-
-type results struct {
-	Verdict string
-	Stats   map[string]float64
-	Checks  map[string]struct {
-		Required bool
-		Verdict  string
-		Findings []struct {
-			Rule, Class, Message string
-			From                 float64 `json:"from_ns"`
-			To                   float64 `json:"to_ns"`
-			Lost                 float64
-		}
-	}
-}
-
-// counted is a number with its noun.
-func counted(n float64, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%.0f %s", n, noun)
-}
-
-// The six cells say what results.json says.
-func TestCellsEqualResults(t *testing.T) {
-	for _, kind := range kinds {
-		t.Run(kind, func(t *testing.T) {
-			b, err := os.ReadFile(filepath.Join(os.Getenv("PAGES"), kind+".json"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var r results
-			if err := json.Unmarshal(b, &r); err != nil {
-				t.Fatal(err)
-			}
-			p := open(t, kind, 1280, 800)
-			cell := func(n int) string {
-				return is[string](p, fmt.Sprintf(`document.querySelectorAll(".cells > div")[%d].innerText`, n))
-			}
-			if r.Verdict != "fail" {
-				if got := is[string](p, `document.querySelector("h1").innerText`); strings.Contains(got, "lost") ||
-					strings.Contains(got, "held") {
-					t.Errorf("a run that %ss: %q", r.Verdict, got)
-				}
-				return
-			}
-			check := strings.TrimSuffix(strings.Fields(strings.SplitN(cell(0), "check ", 2)[1])[0], ",")
-			c, ok := r.Checks[check]
-			if !ok || c.Verdict != "fail" || !c.Required {
-				t.Fatalf("the promise is of %q, which did not fail", check)
-			}
-			found := false
-			for _, f := range c.Findings {
-				found = found || (strings.Contains(cell(0), f.Rule) && strings.Contains(cell(2), fmt.Sprintf("%.3f s", f.From/1e9)))
-			}
-			if !found {
-				t.Errorf("no finding of %s is of rule and time of %q, %q", check, cell(0), cell(2))
-			}
-			often := "two holders at once: " + counted(r.Stats["violations"], "time")
-			for _, want := range []string{often, fmt.Sprintf("%.0f update",
-				r.Stats["updates_lost_plain"]+r.Stats["updates_lost_fenced"])} {
-				if !strings.Contains(cell(4), want) {
-					t.Errorf("cost %q lacks %q", cell(4), want)
-				}
-			}
-			_, plain := r.Stats["updates_lost_plain"]
-			_, fenced := r.Stats["updates_lost_fenced"]
-			want := "not measured"
-			switch {
-			case plain && fenced && r.Stats["updates_lost_plain"] > 0 && r.Stats["updates_lost_fenced"] == 0:
-				want = fmt.Sprintf("%s lost without the fence, 0 with the fence; the fence refused %s",
-					counted(r.Stats["updates_lost_plain"], "update"), counted(r.Stats["fence_refused"], "request"))
-			case fenced && r.Stats["updates_lost_fenced"] > 0:
-				want = "did not help"
-			case fenced:
-				want = "no update was lost"
-			}
-			if !strings.Contains(cell(5), want) {
-				t.Errorf("the fence: %q, want %q", cell(5), want)
-			}
 		})
 	}
 }

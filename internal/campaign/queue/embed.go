@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -83,9 +82,9 @@ func (e *Embedded) Open(ctx context.Context, token string) (*Queue, error) {
 			return nil, fmt.Errorf("--embed-cert: %w", err)
 		}
 		opts = append(opts, nats.Secure(&tls.Config{
-			InsecureSkipVerify: true, //nolint:gosec // see VerifyPeerCertificate
-			VerifyPeerCertificate: func(shown [][]byte, _ [][]*x509.Certificate) error {
-				if len(shown) == 0 || !bytes.Equal(shown[0], pair.Certificate[0]) {
+			InsecureSkipVerify: true, //nolint:gosec // see VerifyConnection
+			VerifyConnection: func(s tls.ConnectionState) error {
+				if shown := s.PeerCertificates; len(shown) == 0 || !bytes.Equal(shown[0].Raw, pair.Certificate[0]) {
 					return errors.New("the server has another certificate than that of --embed-cert")
 				}
 				return nil

@@ -1,0 +1,313 @@
+// Package stage is the picture of an incident: what the store knew of a lock, what each client believed, and what became of the
+// data. It is drawn once, in Go; the page's script only moves a cursor over it.
+//
+//	history.Record, Scene -> Of -> Stage -> SVG (for a width), JSON (for the cursor)
+package stage
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/lockstorm/lockstorm/checker/facts"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Scene is what is to be shown.
+type Scene struct {
+	Grants []*history.Grant // of the incident, in order; none: the lock that has most grants
+	Window history.Interval
+	Beats  []Beat
+	Wrong  map[int64]bool // writes, by index, that overwrote what their client had not seen
+	Titles map[string]Title
+}
+
+// Beat is a step of the story, with a word for the picture and a sentence for its side.
+type Beat struct {
+	At    int64  `json:"t"`
+	Word  string `json:"-"`
+	Title string `json:"-"`
+	Text  string `json:"-"`
+	Event int64  `json:"-"` // that shows it; -1: none
+	Bad   bool   `json:"-"` // the damage itself
+}
+
+// Title stands over the staircase of a register.
+type Title struct {
+	Text string
+	Bad  bool // else nothing was lost
+}
+
+// Stage is the picture, as data. Times are ns since the start of the run.
+type Stage struct {
+	From   int64   `json:"from"`
+	To     int64   `json:"to"`
+	Me     string  `json:"me"` // the client of the story
+	Truth  []Truth `json:"truth"`
+	Lanes  []Lane  `json:"lanes"`
+	Stairs []Stair `json:"stairs"`
+	Beats  []Beat  `json:"beats"`
+
+	faults []Fault // of servers, or of nobody in particular
+	others int     // clients without a lane
+	locks  []string
+	shares bool // several may own the lock at once
+	titles map[string]Title
+}
+
+// Truth is a grant as the store kept it: from when it was known until it was given back, ran out, or went to another one.
+type Truth struct {
+	Client string `json:"c"`
+	Token  int64  `json:"token,omitempty"`
+	Lock   int    `json:"lock"`
+	From   int64  `json:"b"`
+	Until  int64  `json:"e"`
+	Due    int64  `json:"due,omitempty"` // the end of its lease; 0: it has none
+}
+
+// Lane is what a client believed.
+type Lane struct {
+	Client string   `json:"c"`
+	Holds  []Belief `json:"holds"`
+	Waits  []Part   `json:"waits"`
+	faults []Fault
+}
+
+// Belief is a hold as its client saw it; after Until it was wrong.
+type Belief struct {
+	From  int64 `json:"b"`
+	To    int64 `json:"e"`
+	Until int64 `json:"u"`
+	Token int64 `json:"token,omitempty"`
+	Lock  int   `json:"lock"`
+}
+
+// Part is a part of time.
+type Part struct {
+	From int64 `json:"b"`
+	To   int64 `json:"e"`
+}
+
+// Fault is one that took effect.
+type Fault struct {
+	Part
+
+	Name, What string // as on the command line, and in a word: paused, cut off
+}
+
+// Stair is the value of a register.
+type Stair struct {
+	Register string  `json:"r"`
+	Start    int64   `json:"v"`
+	Writes   []Write `json:"w"`
+}
+
+// Write is a request that the register answered.
+type Write struct {
+	At     int64  `json:"t"`
+	Client string `json:"c"`
+	Base   int64  `json:"-"`
+	New    int64  `json:"n"`
+	OK     bool   `json:"ok"`
+	Wrong  bool   `json:"wrong,omitempty"`
+}
+
+// maxLanes is how many clients have a lane of their own; maxBars how many grants are drawn.
+const (
+	maxLanes = 6
+	maxBars  = 60
+)
+
+// Of gathers what a picture shows; nil where no grant is in its window.
+func Of(rec *history.Record, sc Scene) *Stage {
+	in := facts.Of(rec)
+	s := &Stage{
+		From: sc.Window.From, To: max(sc.Window.To, sc.Window.From+1), Beats: sc.Beats, titles: sc.Titles, shares: in.Model.Shares(),
+		locks: locksOf(rec, sc.Grants), Truth: []Truth{}, Lanes: []Lane{}, Stairs: []Stair{},
+	}
+	if len(sc.Grants) > 0 {
+		s.Me = sc.Grants[0].Client
+	}
+	lanes := map[string]*Lane{}
+	count := map[string]int{}
+	for i, lock := range s.locks {
+		for _, g := range rec.Grants {
+			if g.Lock == lock {
+				s.add(in, g, i, lanes, count)
+			}
+		}
+	}
+	if len(s.Truth) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(s.Truth, func(a, b Truth) int { return cmp.Compare(a.From, b.From) })
+	s.Truth = s.Truth[:min(len(s.Truth), maxBars*len(s.locks))]
+	s.choose(sc.Grants, lanes, count)
+	s.hurt(rec)
+	if len(s.locks) == 1 {
+		s.climb(rec, s.locks[0], sc.Wrong)
+	}
+	return s
+}
+
+// locksOf are the locks of grants; else the one that was granted most.
+func locksOf(rec *history.Record, grants []*history.Grant) (out []string) {
+	for _, g := range grants {
+		if !slices.Contains(out, g.Lock) {
+			out = append(out, g.Lock)
+		}
+	}
+	if len(out) > 0 || len(rec.Locks) == 0 {
+		return out[:min(len(out), 3)]
+	}
+	count := map[string]int{}
+	for _, g := range rec.Grants {
+		count[g.Lock]++
+	}
+	return []string{slices.MaxFunc(rec.Locks, func(a, b string) int { return cmp.Compare(count[a], count[b]) })}
+}
+
+// add puts a grant into the picture, if it is in its window.
+func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, lanes map[string]*Lane, count map[string]int) {
+	if g.Acquire == nil || g.Acquire.Start() > s.To || in.Last[g.Client] < s.From && in.Last[g.Client] > 0 {
+		return
+	}
+	lane := lanes[g.Client]
+	if lane == nil {
+		lane = &Lane{Client: g.Client, Holds: []Belief{}, Waits: []Part{}}
+		lanes[g.Client] = lane
+	}
+	if !g.Granted() {
+		end := in.Last[g.Client]
+		if g.Acquire.Return != nil {
+			end = g.Acquire.Return.Time
+		}
+		if end >= s.From {
+			lane.Waits = append(lane.Waits, Part{g.Acquire.Start(), end})
+		}
+		return
+	}
+	hold := in.Hold(g)
+	until, due := keptUntil(in, g)
+	if max(hold.To, until) < s.From {
+		return
+	}
+	if g.From() > g.Acquire.Start() {
+		lane.Waits = append(lane.Waits, Part{g.Acquire.Start(), g.From()})
+	}
+	token := g.Token().Or(0)
+	if until > g.From() && g.From() <= s.To {
+		s.Truth = append(s.Truth, Truth{g.Client, token, lock, g.From(), until, due})
+	}
+	if !hold.Empty() && hold.From <= s.To {
+		lane.Holds = append(lane.Holds, Belief{hold.From, hold.To, until, token, lock})
+		count[g.Client]++
+	}
+}
+
+// keptUntil is until when the store kept a grant, as far as the record says, and when its lease ends.
+func keptUntil(in *facts.Facts, g *history.Grant) (until, due int64) {
+	until = history.Forever
+	if d := g.DeadlineAt(history.Forever); in.Leased() && d.Set {
+		until, due = d.V, d.V
+	}
+	for _, rel := range g.Releases {
+		if rel.Outcome() == history.OK {
+			until = min(until, rel.End())
+		}
+	}
+	dies := in.Run.Ends == history.EndsProcess || in.Run.Ends == history.EndsConnection
+	if killed, ok := in.Kills[g.Client]; ok && dies && killed > g.From() {
+		until = min(until, killed)
+	}
+	later := in.ByOK(g.Lock)
+	later = later[sort.Search(len(later), func(i int) bool { return later[i].From() > g.From() }):]
+	for _, next := range later[:min(len(later), maxBars)] {
+		if !in.Model.Together(g, next) {
+			until = min(until, next.From())
+			break
+		}
+	}
+	return until, due
+}
+
+// choose gives a lane to the clients of the incident, then to those with most grants.
+func (s *Stage) choose(grants []*history.Grant, lanes map[string]*Lane, count map[string]int) {
+	rank := map[string]int{}
+	for i, g := range grants {
+		if _, ok := rank[g.Client]; !ok {
+			rank[g.Client] = i - len(grants)
+		}
+	}
+	var names []string
+	for name, lane := range lanes {
+		if len(lane.Holds)+len(lane.Waits) > 0 {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank[a], rank[b]), cmp.Compare(count[b], count[a]), cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
+	if s.others = max(len(names)-maxLanes, 0); s.others == 1 {
+		s.others = 0
+	}
+	for _, name := range names[:len(names)-s.others] {
+		s.Lanes = append(s.Lanes, *lanes[name])
+	}
+}
+
+// words are faults in a word, for who suffers them.
+var words = map[string]string{
+	"client-pause": "paused", "client-stall": "stalled", "partition-client": "cut off", "client-kill": "killed",
+	"server-pause": "paused", "server-restart": "restarted", "server-kill": "killed", "slow-server": "slow",
+}
+
+// hurt adds the faults: in the lane of a client, else over all.
+func (s *Stage) hurt(rec *history.Record) {
+	for _, f := range rec.Faults {
+		if !f.Effective() || f.Began() > s.To || f.Until() < s.From {
+			continue
+		}
+		fault := Fault{Part{f.Began(), max(f.Until(), f.Effect.Time)}, f.Fault.Fault, cmp.Or(words[f.Fault.Fault], f.Fault.Fault)}
+		own := false
+		for i := range s.Lanes {
+			if slices.Contains(f.Clients, s.Lanes[i].Client) {
+				s.Lanes[i].faults, own = append(s.Lanes[i].faults, fault), true
+			}
+		}
+		if !own {
+			s.faults = append(s.faults, fault)
+		}
+	}
+}
+
+// climb adds the registers of a lock.
+func (s *Stage) climb(rec *history.Record, lock string, wrong map[int64]bool) {
+	at := map[string]int{}
+	for i := range rec.Events {
+		e := &rec.Events[i]
+		if e.Party != history.PartyRegister || e.F != history.FWrite || e.Lock != lock || !e.Value.New.Set || e.Time > s.To {
+			continue
+		}
+		n, ok := at[e.Register]
+		if !ok {
+			n = len(s.Stairs)
+			at[e.Register] = n
+			s.Stairs = append(s.Stairs, Stair{Register: e.Register, Start: rec.Run.Registers[e.Register], Writes: []Write{}})
+		}
+		st := &s.Stairs[n]
+		switch took := e.Type == history.OK; {
+		case e.Time >= s.From:
+			w := Write{At: e.Time, Client: e.Client, Base: e.Value.Base.Or(0), New: e.Value.New.V, OK: took, Wrong: wrong[e.Index]}
+			if g := rec.ByID[e.Grant]; w.Client == "" && g != nil {
+				w.Client = g.Client
+			}
+			st.Writes = append(st.Writes, w)
+		case took:
+			st.Start = e.Value.New.V
+		}
+	}
+	s.Stairs = slices.DeleteFunc(s.Stairs, func(st Stair) bool { return len(st.Writes) == 0 })
+	slices.SortFunc(s.Stairs, func(a, b Stair) int { return cmp.Compare(b.Register, a.Register) }) // plain, then fenced
+	s.Stairs = s.Stairs[:min(len(s.Stairs), 2)]
+}

@@ -1,0 +1,325 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/pages/stage"
+)
+
+// maxBeats is how many steps of a story stand over its picture.
+const maxBeats = 6
+
+// stageOf is the picture of the incident that ranks first, else of the fault that a run survived; nil where nothing was granted.
+func stageOf(r *checker.Results, rec *history.Record, first *happening, survived *Survived) *stage.Stage {
+	sc := stage.Scene{Wrong: map[int64]bool{}, Titles: map[string]stage.Title{}}
+	switch {
+	case first != nil:
+		b := beater{r: r, rec: rec, f: first.first()}
+		sc.Grants, sc.Beats = grantsOf(rec, b.f), b.beats(first.steps)
+		for index, note := range lossNotes(rec) {
+			sc.Wrong[index] = strings.HasPrefix(note, "overwrites")
+		}
+		b.titles(sc.Titles, first.steps)
+	case survived != nil:
+		sc.Beats = hardest(survived, rec)
+	}
+	sc.Window = windowOfBeats(sc.Beats, rec)
+	if first != nil { // how long two believed
+		f, w := first.first(), &sc.Window
+		w.To = max(w.To, min(f.To, w.To+w.To-w.From))
+	}
+	return stage.Of(rec, sc)
+}
+
+// hardest are the beginning and the end of the longest fault that a run survived, and the next grant.
+func hardest(survived *Survived, rec *history.Record) (out []stage.Beat) {
+	var longest *history.Injection
+	var step Step
+	for _, s := range survived.Steps {
+		for _, in := range rec.Faults {
+			if in.Invoke != nil && slices.Contains(s.Events, in.Invoke.Index) &&
+				(longest == nil || in.Until()-in.Began() > longest.Until()-longest.Began()) {
+				longest, step = in, s
+			}
+		}
+	}
+	if longest == nil {
+		return nil
+	}
+	word := longest.Fault.Fault
+	_, text, _ := strings.Cut(step.Text, ": ")
+	out = append(out, stage.Beat{
+		At: longest.Began(), Word: word, Title: word + " strikes", Text: capital(text), Event: eventOf(step),
+	})
+	if longest.HealEnd != nil {
+		out = append(out, stage.Beat{At: longest.Until(), Word: "ends", Title: word + " ends", Event: longest.HealEnd.Index})
+	}
+	var next *history.Grant
+	for _, g := range rec.Grants {
+		if g.Granted() && g.From() > longest.Until() && (next == nil || g.From() < next.From()) {
+			next = g
+		}
+	}
+	if next != nil {
+		out = append(out, stage.Beat{
+			At: next.From(), Word: "goes on", Title: next.Client + " gets the lock", Event: next.Acquire.Return.Index,
+		})
+	}
+	return out
+}
+
+// faultWord is the name of the fault of a step.
+func faultWord(s Step) string {
+	word, _, _ := strings.Cut(s.Text, " ")
+	return strings.TrimSuffix(word, ":")
+}
+
+func eventOf(s Step) int64 {
+	if len(s.Events) == 0 {
+		return -1
+	}
+	return s.Events[0]
+}
+
+// windowOfBeats is from shortly before the first beat until shortly after the last one; of a run without any, its begin.
+func windowOfBeats(beats []stage.Beat, rec *history.Record) history.Interval {
+	ttl := max(rec.Run.TTL, int64(100*time.Millisecond))
+	if len(beats) == 0 {
+		from := rec.Phases[history.PhaseWork]
+		return history.Interval{From: from, To: min(from+3*ttl, max(endOf(rec), from+1))}
+	}
+	from, to := beats[0].At, beats[len(beats)-1].At
+	room := max((to-from)/8, ttl/20)
+	return history.Interval{From: max(from-room/2, 0), To: min(to+room, max(endOf(rec), to+1))}
+}
+
+// beater chooses the beats of a story.
+type beater struct {
+	r   *checker.Results
+	rec *history.Record
+	f   *checker.Finding
+
+	me     string // the client of the story
+	mine   int64  // since when it has the lock
+	paused bool   // a fault holds it up
+	over   bool   // its lease has ended
+	others []Step // grants of others since it got the lock
+	out    []stage.Beat
+}
+
+func (b *beater) add(s Step, word, title, text string) {
+	b.out = append(b.out, stage.Beat{At: s.At, Word: word, Title: title, Text: text, Event: eventOf(s), Bad: s.Bad})
+}
+
+// beats are the steps on which a story turns: the grant, the fault, the end of the lease, who worked meanwhile, the damage.
+func (b *beater) beats(steps []Step) []stage.Beat {
+	if clients := clientsOf(b.rec, b.f); len(clients) > 0 {
+		b.me = clients[0]
+	}
+	if b.f.Rule == ruleDeadlocked {
+		for _, s := range steps {
+			if s.Kind == StepWaits || s.Kind == StepGranted {
+				word := map[StepKind]string{StepWaits: "waits", StepGranted: "acquires"}[s.Kind]
+				b.add(s, s.Party+" "+word, s.Party+" "+word, capital(s.Text))
+			}
+		}
+		return b.out[:min(len(b.out), maxBeats)]
+	}
+	refusals := slices.DeleteFunc(slices.Clone(steps), func(s Step) bool { return s.Kind != StepRefused })
+	for _, s := range steps {
+		b.step(s, refusals)
+	}
+	b.meanwhile(Step{At: history.Forever})
+	if b.f.Rule == "orphan" || b.f.Rule == "no-recovery" {
+		b.add(Step{At: b.f.To, Bad: true}, "still waiting", "Nobody gets the lock", capital(b.f.Message)+".")
+	}
+	slices.SortStableFunc(b.out, func(x, y stage.Beat) int { return int(min(max(x.At-y.At, -1), 1)) })
+	for len(b.out) > maxBeats { // the first one and the damage stay
+		i := slices.IndexFunc(b.out[1:], func(x stage.Beat) bool { return !x.Bad }) + 1
+		b.out = slices.Delete(b.out, len(b.out)-2, len(b.out)-1)
+		if i == 0 {
+			break
+		}
+	}
+	return b.out
+}
+
+func (b *beater) has(word string) bool {
+	return slices.ContainsFunc(b.out, func(x stage.Beat) bool { return x.Word == word })
+}
+
+//nolint:gocyclo // a table of kinds of steps
+func (b *beater) step(s Step, refusals []Step) {
+	switch s.Kind {
+	case StepGranted:
+		if s.Party == b.me && !b.has("acquires") {
+			b.mine = s.At
+			b.add(s, "acquires", s.Party+" acquires", b.got(s))
+		} else if s.Party != b.me {
+			b.others = append(b.others, s)
+		}
+	case StepFault:
+		b.fault(s)
+	case StepLeaseOver:
+		if s.Party == b.me && !b.over {
+			b.over = true
+			cannot := b.me + " still believes that it owns it."
+			if b.paused {
+				cannot = b.me + " cannot know."
+			}
+			b.add(s, "lease ends", "The lease ends", "The store may give the lock to others. "+cannot)
+		}
+	case StepRelease:
+		if s.Bad {
+			b.meanwhile(s)
+			b.add(s, "releases", s.Party+" releases a lock that is not its own", capital(s.Text))
+		}
+	case StepTold:
+		if s.Party == b.me {
+			b.meanwhile(s)
+			b.add(s, "is told", s.Party+" is told of the loss", capital(s.Text))
+		}
+	case StepRole, StepDeath:
+		b.add(s, map[StepKind]string{StepRole: "new role", StepDeath: "killed"}[s.Kind], capital(strings.TrimSuffix(s.Text, ".")), "")
+	case StepLost, StepOverwritten:
+		b.meanwhile(s)
+		text := b.damage()
+		for _, refusal := range refusals {
+			if refusal.Party == b.me && refusal.At >= s.At {
+				text += " Then " + refusal.Text
+				break
+			}
+		}
+		b.add(s, "writes late", s.Party+" overwrites what it never saw", text)
+	case StepRefused:
+		if lossOf(b.r, b.f) == (facts.Loss{}) && s.Party == b.me && !b.has("refused") {
+			b.meanwhile(s)
+			b.add(s, "refused", s.Party+" works late", capital(s.Text))
+		}
+	}
+}
+
+// got says what a grant gives.
+func (b *beater) got(s Step) string {
+	var what []string
+	for _, g := range grantsOf(b.rec, b.f) {
+		if g.Client == s.Party && g.Granted() && g.From() == s.At && g.Token().Set {
+			what = append(what, fmt.Sprintf("token %d", g.Token().V))
+		}
+	}
+	if b.rec.Leased() {
+		what = append(what, "a lease of "+span(b.rec.Run.TTL))
+	}
+	if len(what) == 0 {
+		return "The store gives it the lock."
+	}
+	return "It gets " + strings.Join(what, " and ") + "."
+}
+
+// fault adds a fault, the first of each kind.
+func (b *beater) fault(s Step) {
+	word, title := faultWord(s), ""
+	for _, in := range b.rec.Faults {
+		if in.Invoke == nil || in.Invoke.Index != eventOf(s) {
+			continue
+		}
+		if slices.Contains(in.Clients, b.me) {
+			b.paused = true
+		}
+		whom := listed(slices.Concat(in.Clients, in.Nodes), 2)
+		if title = word; whom != "" {
+			title += " strikes " + whom
+		}
+	}
+	if !b.has(word) {
+		_, text, found := strings.Cut(s.Text, ": ")
+		if !found {
+			text = s.Text
+		}
+		b.add(s, word, title, capital(text))
+	}
+}
+
+// meanwhile adds the grants that others got before a step.
+func (b *beater) meanwhile(until Step) {
+	if len(b.others) == 0 {
+		return
+	}
+	first, n := b.others[0], 0
+	names := []string{}
+	for _, g := range b.rec.Grants {
+		if g.Granted() && g.Client != b.me && g.From() >= b.mine && g.From() < until.At && b.against(g) {
+			if g.From() < first.At {
+				first = granted(g)
+			}
+			if n++; !slices.Contains(names, g.Client) {
+				names = append(names, g.Client)
+			}
+		}
+	}
+	still := " " + b.me + " still believes that it owns it."
+	if until.At == history.Forever || n <= 1 {
+		b.add(first, "another owner", first.Party+" gets the lock", "Now the store has another owner."+still)
+	} else {
+		b.add(first, "others work", "Others work", fmt.Sprintf("%s get%s the lock %s.%s", listed(names, 2),
+			map[bool]string{true: "s"}[len(names) == 1], times(int64(n)), still))
+	}
+	b.others = nil
+}
+
+// against reports whether a grant cannot be held beside that of the client of the story.
+func (b *beater) against(g *history.Grant) bool {
+	of := grantsOf(b.rec, b.f)
+	return len(of) > 0 && of[0].Lock == g.Lock && !b.rec.Run.Model.Together(of[0], g)
+}
+
+// damage is what became of the updates of others, in a sentence.
+func (b *beater) damage() string {
+	loss := lossOf(b.r, b.f)
+	text := capital(lossSentence(loss)) + "."
+	if back := loss.Overwritten - loss.Lost; loss.Lost > 0 && back > 0 {
+		text = fmt.Sprintf("%s overwritten unseen: %d lost for good, %d brought back by later writes.",
+			checker.Count(loss.Overwritten, "acknowledged update"), loss.Lost, back)
+	}
+	return text
+}
+
+// titles say over each staircase what became of it.
+func (b *beater) titles(of map[string]stage.Title, steps []Step) {
+	loss := lossOf(b.r, b.f)
+	for _, register := range []string{facts.RegPlain, facts.RegFenced} {
+		if _, used := b.rec.Run.Registers[register]; !used {
+			continue
+		}
+		where := map[string]string{facts.RegPlain: "No fence: ", facts.RegFenced: "With a fence: "}[register]
+		damaged := slices.ContainsFunc(b.r.Checks[checkOf[register]].Findings, func(f checker.Finding) bool {
+			return checker.SharedGrants(&f, b.f) > 0
+		})
+		refused := slices.ContainsFunc(steps, func(s Step) bool { return s.Kind == StepRefused })
+		switch {
+		case damaged && loss.Lost > 0:
+			of[register] = stage.Title{Text: where + checker.Count(loss.Lost, "acknowledged update") + " gone" + unseen(loss), Bad: true}
+		case damaged && loss.Overwritten > 0:
+			text := checker.Count(loss.Overwritten, "update") + " overwritten unseen, brought back later"
+			of[register] = stage.Title{Text: where + text, Bad: true}
+		case register == facts.RegFenced && refused:
+			of[register] = stage.Title{Text: where + "the late write bounces off; its token is outdated"}
+		}
+	}
+}
+
+func unseen(l facts.Loss) string {
+	if back := l.Overwritten - l.Lost; back > 0 {
+		return fmt.Sprintf("; %d more overwritten and brought back", back)
+	}
+	return ""
+}
+
+// checkOf is the check of a register.
+var checkOf = map[string]string{facts.RegPlain: checker.DataPlain, facts.RegFenced: checker.DataFenced}

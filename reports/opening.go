@@ -1,0 +1,120 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// chip is a run in two words.
+type chip struct{ Text, Class string }
+
+func chipOf(r *checker.Results, first *happening) chip {
+	switch {
+	case r.Verdict == checker.Unknown:
+		return chip{"inconclusive", "none"}
+	case r.Verdict == checker.Pass && r.Stats["grants"] == 0:
+		return chip{"nothing tested", "none"}
+	case r.Verdict == checker.Pass:
+		return chip{"nothing broken", "pass"}
+	case first != nil && first.first().Class == checker.Inherent:
+		return chip{"needs a fence", "fence"}
+	case first != nil && first.first().Class == checker.Defect:
+		return chip{"broken lock", "broken"}
+	}
+	return chip{"violation", "broken"}
+}
+
+var versionNumber = regexp.MustCompile(`\d+(\.\d+)+`)
+
+// tested is what was run, a part for each word of it.
+func tested(r *checker.Results) (parts []string) {
+	on := ""
+	for _, name := range sortedVersions(r) {
+		if v := versionNumber.FindString(r.Versions[name]); v != "" {
+			on = " on " + cmp.Or(strings.TrimPrefix(name, "image "), name) + " " + v
+			break
+		}
+	}
+	parts = append(parts, subject(r)+on)
+	if len(r.Nemesis) > 0 && r.Nemesis[0] != "none" {
+		parts = append(parts, strings.Join(r.Nemesis, " + "))
+	} else {
+		parts = append(parts, "no fault")
+	}
+	clients := checker.Count(int64(r.Clients), "client")
+	if r.TTL > 0 {
+		clients += ", ttl " + span(r.TTL)
+	}
+	return append(parts, clients, fmt.Sprintf("seed %d", r.Seed))
+}
+
+// sortedVersions are the names of what is no part of lockstorm.
+func sortedVersions(r *checker.Results) (names []string) {
+	for name := range r.Versions {
+		if name != "lockstorm" && name != "go" && !strings.HasPrefix(name, "github.com/") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// fates are what a fault did to the client of a story, or to its lock.
+var fates = map[string]string{
+	"client-pause": "%s slept through its lease", "client-stall": "%s stalled through its lease",
+	"partition-client": "%s was cut off from the store and worked on", "slow-server": "the store answered %s late",
+	"server-restart": "the store restarted and forgot the lock of %s", "server-kill": "the store died and forgot the lock of %s",
+	"failover-kill": "the new master did not know the lock of %s", "promote-replica": "the new master did not know the lock of %s",
+	"clock-jump": "a clock jumped and ended the lease of %s early", "evict": "the store evicted the lock of %s",
+}
+
+// headlineOfPage says in a sentence who did what to whom.
+func headlineOfPage(r *checker.Results, rec *history.Record, h *happening) string {
+	f := h.first()
+	clients := clientsOf(rec, f)
+	if len(clients) == 0 || f.Rule == ruleDeadlocked || !slices.Contains(met, f.Rule) || r.Stats["holders_max"] > 2 {
+		return strings.TrimSuffix(verdictSentence(r, rec, h), ".")
+	}
+	me, other := cut(clients[0], maxName), "another client"
+	if len(clients) > 1 {
+		other = cut(clients[1], maxName)
+	}
+	text := fmt.Sprintf("%s got the lock while %s held it", other, me)
+	if in := rec.Injected(f.Fault); in != nil && f.CauseKind == checker.CauseFault {
+		if fate, ok := fates[in.Fault.Fault]; ok && (len(in.Clients) == 0 || slices.Contains(in.Clients, clients[0])) {
+			text = fmt.Sprintf(fate, me)
+		}
+	}
+	if f.Rule == "foreign-release" {
+		text = fmt.Sprintf("%s released the lock of %s", me, other)
+	}
+	return capital(text + damageOf(r, rec, f, text, clients[0], me+" and "+other))
+}
+
+// damageOf is what came of it, for the end of a headline about a client.
+func damageOf(r *checker.Results, rec *history.Record, f *checker.Finding, text, client, both string) string {
+	loss, writer := lossOf(r, f), ""
+	if d := r.LossOf(f); d != nil && len(d.Grants) > 0 && rec.ByID[d.Grants[0]] != nil {
+		writer = rec.ByID[d.Grants[0]].Client
+	}
+	switch {
+	case loss.Lost > 0 && strings.HasPrefix(text, cut(client, maxName)) && writer == client:
+		return " and wiped out " + checker.Count(loss.Lost, "update")
+	case loss.Lost > 0:
+		return ": " + checker.Count(loss.Lost, "update") + was(loss.Lost) + "wiped out"
+	case loss.Overwritten > 0:
+		return ": " + checker.Count(loss.Overwritten, "update") + was(loss.Overwritten) + "overwritten unseen"
+	case f.Rule == "overlap" && f.To > f.From:
+		return fmt.Sprintf(": %s both worked for %s", both, span(f.To-f.From))
+	}
+	return ""
+}
+
+// met are the rules of two clients that met in a lock.
+var met = []string{"overlap", "double-grant", "lost-lease", "lost-update", "late-write", "foreign-release", "late-notice"}
