@@ -90,7 +90,6 @@ type pageData struct {
 	Script   template.JS
 	Policy   string
 	data     func() (string, error) // of the timeline, as JSON, once it is made
-	still    func() (string, error) // the picture of the whole run, as HTML, likewise
 	Headline string
 	Chip     chip
 	Tested   []string
@@ -146,15 +145,13 @@ func HTML(w io.Writer, r *checker.Results, rec *history.Record, about Context) e
 	if err := page().Execute(&b, d); err != nil {
 		return err
 	}
-	still, errStill := d.still()
-	data, errData := d.data()
-	if err := errors.Join(errStill, errData); err != nil {
+	data, err := d.data()
+	if err != nil {
 		return err
 	}
 	// The data is ours, harmless already, and by far the longest part.
-	before, rest, _ := strings.Cut(b.String(), stillMark)
-	between, after, _ := strings.Cut(rest, dataMark)
-	for _, part := range []string{Visible(before+stillBegins+still+between, "\n\t"), data, Visible(after, "\n\t")} {
+	before, after, _ := strings.Cut(b.String(), dataMark)
+	for _, part := range []string{Visible(before, "\n\t"), data, Visible(after, "\n\t")} {
 		if _, err := io.WriteString(w, part); err != nil {
 			return err
 		}
@@ -162,21 +159,11 @@ func HTML(w io.Writer, r *checker.Results, rec *history.Record, about Context) e
 	return nil
 }
 
-// The marks in the template where that goes which is made meanwhile: the picture of the whole run, and the data of the
-// timeline. What comes from a record cannot hold one: its quotes and brackets are escaped.
-const (
-	stillBegins = `<div class="still">`
-	stillMark   = stillBegins + "still-picture"
-	dataMark    = `"timeline-data"`
-)
+// dataMark is where in the template the data of the timeline goes, which is made meanwhile. What comes from a record cannot hold
+// it: its quotes are escaped.
+const dataMark = `"timeline-data"`
 
-// stillData is the picture of the whole run, and whether it has rows of servers.
-type stillData struct {
-	*Timeline
-	Servers bool
-}
-
-// pageOf returns all that the page shows. Text and drawings are made concurrently: both only read.
+// pageOf returns all that the page shows.
 func pageOf(r *checker.Results, rec *history.Record, about Context) (d *pageData, err error) {
 	r = once(r)
 	style, errStyle := assetsOf("style.css", "stage.css")
@@ -202,12 +189,6 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (d *pageData
 	d.data = meanwhile(func() (string, error) {
 		data, err := json.Marshal(dataOf(rec, all)) // which escapes what could end its element
 		return string(data), err
-	})
-	draw := newDrawer(r, rec, story)
-	d.still = meanwhile(func() (string, error) {
-		var b strings.Builder
-		err := page().ExecuteTemplate(&b, "still", stillData{draw.whole(), len(serversOf(rec)) > 0})
-		return b.String(), err
 	})
 	var first *happening
 	if len(all) > 0 {

@@ -27,8 +27,8 @@ func staged(t *testing.T, kind string) (*checker.Results, *history.Record, *stag
 
 var notANumber = regexp.MustCompile(`NaN|Inf|[0-9]e[+-][0-9]`)
 
-// For every kind of run: the truth of an exclusive lock has one owner at a time, red is what a client believes beyond it, a run that
-// passes has no red, beats are in order, and both pictures are sound XML.
+// For every kind of run: the truth of an exclusive lock has one owner at a time, red is what a client believes beyond it, a run
+// that passes has no red, beats are in order, and both pictures are sound XML.
 func TestStageOfEveryKind(t *testing.T) {
 	for _, kind := range slices.Concat(told, []string{"safe", "deadlock"}) {
 		r, rec, s := staged(t, kind)
