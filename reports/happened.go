@@ -3,6 +3,7 @@ package reports
 import (
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/facts"
@@ -28,16 +29,23 @@ const maxHappenings = 200
 
 func (h *happening) first() *checker.Finding { return &h.found[0].Finding }
 
-// happened groups the findings of all checks that failed, or cannot say whether, by what happened: those that
-// share two grants with the first of a group, or are the core of it, belong to it. In the order of findings.
+// happened groups the findings of all checks that failed, or cannot say whether, by what happened: those that have the fault of
+// the first of a group as their cause, that share two grants with it, or are the core of it. In the order of findings.
 func happened(r *checker.Results, rec *history.Record) (out []*happening, more int) {
-	byGrant := map[string][]*happening{}
+	byGrant, byFault := map[string][]*happening{}, map[int]*happening{}
 	for _, f := range foundIn(r) {
-		if h := home(byGrant, f); h != nil {
+		h := home(byGrant, f)
+		if fault := f.Finding.Fault; h == nil && fault > 0 && f.Finding.CauseKind == checker.CauseFault {
+			h = byFault[fault]
+		}
+		if h != nil {
 			h.found = append(h.found, f)
 			continue
 		}
-		h := &happening{found: []listedFinding{f}}
+		h = &happening{found: []listedFinding{f}}
+		if f.Finding.CauseKind == checker.CauseFault && f.Finding.Fault > 0 {
+			byFault[f.Finding.Fault] = h
+		}
 		for _, id := range f.Finding.Grants {
 			byGrant[id] = append(byGrant[id], h)
 		}
@@ -52,6 +60,25 @@ func happened(r *checker.Results, rec *history.Record) (out []*happening, more i
 		h.window = windowOf(h, rec, end)
 	}
 	return out, more
+}
+
+// kindsOf counts the findings of an incident by their rules, where there are several: "7 overlaps, 1 lost update".
+func kindsOf(h *happening) string {
+	if len(h.found) < 2 {
+		return ""
+	}
+	var rules []string
+	count := map[string]int{}
+	for _, f := range h.found {
+		rule := strings.ReplaceAll(f.Finding.Rule, "-", " ")
+		if count[rule]++; count[rule] == 1 {
+			rules = append(rules, rule)
+		}
+	}
+	for i, rule := range rules {
+		rules[i] = checker.Count(count[rule], rule)
+	}
+	return strings.Join(rules, ", ")
 }
 
 // foundIn are the findings that a reader may ask about, the one to tell first first.

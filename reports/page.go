@@ -122,6 +122,7 @@ type toldIncident struct {
 	tale
 
 	Head, Cause string
+	Kinds       string // of its findings, where there are several
 	Proof       *proofShown
 	Ledger      []ledgerRow
 	MoreLedger  int
@@ -269,6 +270,7 @@ func (d *pageData) tell(rec *history.Record, told []*happening, ev *evidence) {
 	for i, h := range told {
 		one := toldIncident{
 			tale: ev.tale(fmt.Sprintf("s%d", i), h.steps), Head: headlineOf(h.first()), Cause: causeText(h.first()),
+			Kinds: kindsOf(h),
 			Proof: proofOf(record, h),
 		}
 		one.Ledger, one.MoreLedger = registers.of(h)
