@@ -131,9 +131,10 @@ func Of(rec *history.Record, sc Scene) *Stage {
 	lanes := map[string]*Lane{}
 	count := map[string]int{}
 	for i, lock := range s.locks {
+		order := in.ByOK(lock)
 		for _, g := range rec.Grants {
 			if g.Lock == lock {
-				s.add(in, g, i, lanes, count)
+				s.add(in, g, i, order, lanes, count)
 			}
 		}
 	}
@@ -167,8 +168,8 @@ func locksOf(rec *history.Record, grants []*history.Grant) (out []string) {
 	return []string{slices.MaxFunc(rec.Locks, func(a, b string) int { return cmp.Compare(count[a], count[b]) })}
 }
 
-// add puts a grant into the picture, if it is in its window.
-func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, lanes map[string]*Lane, count map[string]int) {
+// add puts a grant into the picture, if it is in its window. order are the grants of its lock.
+func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, order []*history.Grant, lanes map[string]*Lane, count map[string]int) {
 	if g.Acquire == nil || g.Acquire.Start() > s.To || in.Last[g.Client] < s.From && in.Last[g.Client] > 0 {
 		return
 	}
@@ -188,7 +189,7 @@ func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, lanes map[strin
 		return
 	}
 	hold := in.Hold(g)
-	until, due := keptUntil(in, g)
+	until, due := keptUntil(in, g, order)
 	if max(hold.To, until) < s.From {
 		return
 	}
@@ -206,7 +207,7 @@ func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, lanes map[strin
 }
 
 // keptUntil is until when the store kept a grant, as far as the record says, and when its lease ends.
-func keptUntil(in *facts.Facts, g *history.Grant) (until, due int64) {
+func keptUntil(in *facts.Facts, g *history.Grant, later []*history.Grant) (until, due int64) {
 	until = history.Forever
 	if d := g.DeadlineAt(history.Forever); in.Leased() && d.Set {
 		until, due = d.V, d.V
@@ -220,7 +221,6 @@ func keptUntil(in *facts.Facts, g *history.Grant) (until, due int64) {
 	if killed, ok := in.Kills[g.Client]; ok && dies && killed > g.From() {
 		until = min(until, killed)
 	}
-	later := in.ByOK(g.Lock)
 	later = later[sort.Search(len(later), func(i int) bool { return later[i].From() > g.From() }):]
 	for _, next := range later[:min(len(later), maxBars)] {
 		if !in.Model.Together(g, next) {
