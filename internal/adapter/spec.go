@@ -70,17 +70,27 @@ func command(v catalog.Values) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := exec.LookPath(v[paramCmd])
+	file, err := Find(v[paramCmd])
 	if err != nil {
-		if _, stat := os.Stat(v[paramCmd]); stat == nil {
-			return nil, fmt.Errorf("cmd=%s cannot be run: check that the file is executable (chmod +x)", v[paramCmd])
-		}
-		if strings.ContainsRune(v[paramCmd], '/') {
-			return nil, fmt.Errorf("cmd=%s: there is no such program: write the path of the adapter's program", v[paramCmd])
-		}
-		return nil, fmt.Errorf("cmd=%s names no program on PATH: write the path of the program, as in ./%s", v[paramCmd], v[paramCmd])
+		return nil, fmt.Errorf("cmd=%w", err)
 	}
 	return append([]string{file}, args...), nil
+}
+
+// Find returns the path of an adapter's program.
+func Find(program string) (string, error) {
+	file, err := exec.LookPath(program)
+	if err == nil {
+		return file, nil
+	}
+	_, here := os.Stat(program)
+	switch slash := strings.ContainsRune(program, '/'); {
+	case here == nil && slash:
+		return "", fmt.Errorf("%s cannot be run: make it executable (chmod +x)", program)
+	case slash:
+		return "", fmt.Errorf("%s: there is no such program", program)
+	}
+	return "", fmt.Errorf("%s is not on PATH: for a program in this folder write ./%s", program, program)
 }
 
 // describeLimit is how long an adapter may take to say what it is: a virtual machine takes its time to start, most of all on a

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -58,9 +57,9 @@ by its lock), 3 wrong usage, 4 the adapter cannot run on this host.`,
 }
 
 func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) error {
-	file, err := exec.LookPath(argv[0])
+	file, err := adapter.Find(argv[0])
 	if err != nil {
-		return harness.Usage(fmt.Errorf("the program %s does not exist or cannot be run: %w", argv[0], err))
+		return harness.Usage(err)
 	}
 	argv[0] = file
 	if len(argv) > 1 && argv[1] == "--" { // as `lockstorm run` divides a backend from its arguments

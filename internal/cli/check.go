@@ -137,8 +137,11 @@ func printResults[T any](a *App, all []T, asJSON bool, asked int) error {
 // judge judges a directory or a file; where is the report, or the file itself.
 func (a *App) judge(path string) (*harness.Judged, string, error) {
 	st, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, "", harness.Usage(fmt.Errorf("%s does not exist: name the directory of a run, or a history", path))
+	}
 	if err != nil {
-		return nil, "", harness.Usage(fmt.Errorf("check: %w", err))
+		return nil, "", harness.Usage(err)
 	}
 	if st.IsDir() {
 		j, err := harness.JudgeDir(a.cat, path)

@@ -43,7 +43,11 @@ func (a *App) listCommand() *cobra.Command {
 			if (len(args) == 1 || len(args) == 2) && lists[args[0]] != nil {
 				return nil
 			}
-			return fmt.Errorf("say what to list: one of %s", strings.Join(kinds, ", "))
+			hint := ""
+			if len(args) > 0 {
+				hint = catalog.DidYouMean(args[0], append(kinds, "faults"))
+			}
+			return fmt.Errorf("say what to list: %s", cmp.Or(strings.TrimSpace(hint), "one of "+strings.Join(kinds, ", ")))
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			items, whole := lists[args[0]](), len(args) == 2

@@ -28,7 +28,7 @@ cell, and the exit code is 2.`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if s.out == "" {
-				return errors.New(`required flag(s) "out" not set`)
+				return errors.New("--out DIR is missing: where to write the merged suite")
 			}
 			before, err := s.readBaseline()
 			if err != nil {

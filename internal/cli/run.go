@@ -17,6 +17,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/adapter"
 	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/internal/shell"
 	"github.com/lockstorm/lockstorm/reports"
@@ -47,7 +48,10 @@ of all faults).`,
 				return err
 			}
 			if cfg.Backend == "" {
-				return errors.New(`required flag(s) "backend" not set`)
+				return errors.New("--backend NAME is missing: `list backends` has the names")
+			}
+			if cfg.Backend == adapter.Name {
+				return errors.New("cmd=FILE is missing: write --backend exec:cmd=FILE, with your adapter's program")
 			}
 			return a.run(cmd, cfg, asJSON)
 		},
