@@ -160,7 +160,7 @@ Exit codes: 0 pass, 1 violation, 2 inconclusive, 3 wrong usage, 4 a server or to
   %[1]s list backends
   %[1]s doctor`, a.st.Name),
 		Version:       Version(),
-		SilenceErrors: true, SilenceUsage: true,
+		SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	defer onceEach(root)

@@ -31,7 +31,7 @@ func (a *App) doctorCommand() *cobra.Command {
 	var asJSON, clean bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "show which servers can be used on this host, and how to get the other servers",
+		Short: "show which servers can be used here, and how to get the others",
 		Long: `Says of each kind of server how it is started here (--provider auto), for which topologies, and what is missing with
 the command that gets it. Then: what clock-jump needs, Docker, and what killed runs left behind, which --clean
 removes. --json has all providers.

@@ -37,7 +37,7 @@ func (a *App) listCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:       "list " + strings.Join(kinds, "|") + " [NAME]",
-		Short:     "list backends, faults, workloads and more; with a name, all about that one",
+		Short:     "list locks, faults, workloads and more; with a name, all about one",
 		ValidArgs: append(kinds, "faults"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if (len(args) == 1 || len(args) == 2) && lists[args[0]] != nil {
