@@ -112,7 +112,8 @@ func (t *Table) Update(cases Rows, got map[string]Row) (missing []string) {
 // functions of the caller's own.
 func (t *Table) Page(dir, name string, more template.FuncMap) (string, error) {
 	file := name + ".md.tmpl"
-	page := template.New(file).Option("missingkey=error").Funcs(template.FuncMap{"row": row, "time": Time, "percent": Percent, "list": list}).Funcs(more)
+	own := template.FuncMap{"row": row, "time": Time, "percent": Percent, "list": list}
+	page := template.New(file).Option("missingkey=error").Funcs(own).Funcs(more)
 	page, err := page.ParseFiles(filepath.Join(dir, file), filepath.Join(dir, "parts.tmpl"))
 	if err != nil {
 		return "", err

@@ -187,7 +187,8 @@ func (d Description) valid() error {
 		switch backends.SignalKind(s.Kind) {
 		case backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod:
 		default:
-			return fmt.Errorf("\"signals\" has the unknown kind %q: choose from %s, %s, %s, %s", s.Kind, backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod)
+			return fmt.Errorf("\"signals\" has the unknown kind %q: choose from %s, %s, %s, %s", s.Kind,
+				backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod)
 		}
 	}
 	return nil

@@ -69,8 +69,8 @@ func (a *App) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [FILE]",
 		Short: "write a commented suite file to start from",
-		Long: "Writes " + suiteFile + ", or FILE (- prints it), never over an existing file: a suite of your program's own locks, else of two of " +
-			"lockstorm's.",
+		Long: "Writes " + suiteFile + ", or FILE (- prints it), never over an existing file: a suite of your program's own locks, " +
+			"else of two of lockstorm's.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := suiteFile

@@ -179,7 +179,8 @@ func semaphore(permits int) Model {
 		name += ":permits=" + strconv.Itoa(permits)
 	}
 	return Model{
-		Name: name, Doc: "semaphore:permits=N: at most N permits at once; only a process that holds one can release one", names: lockNames,
+		Name: name, Doc: "semaphore:permits=N: at most N permits at once; only a process that holds one can release one",
+		names: lockNames,
 		make: func(_ *table, o *op) (bool, error) {
 			value := o.call.In
 			if m, ok := value.(map[string]any); ok {

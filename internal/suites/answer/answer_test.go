@@ -117,7 +117,10 @@ func TestSentences(t *testing.T) {
 			[]Cell{runsOf("l", "client-pause", suite.Inherent, 5, 5, plain)},
 			[]string{"It issues no fencing tokens."},
 		},
-		"blocked": {[]Cell{blocked}, []string{"It blocks for ever under client-kill (5 of 5 runs): use a lock with a lease. Nobody got it again in 5 of 5 runs."}},
+		"blocked": {
+			[]Cell{blocked},
+			[]string{"It blocks for ever under client-kill (5 of 5 runs): use a lock with a lease. Nobody got it again in 5 of 5 runs."},
+		},
 		"open and untried": {
 			[]Cell{open, {Lock: "l", Fault: "server-restart", Skipped: true}},
 			[]string{"It was not tested under server-restart. 3 runs were inconclusive."},

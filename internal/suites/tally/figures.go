@@ -131,10 +131,13 @@ func Figures() []Figure {
 		},
 		{Name: "fence.refused", Doc: "requests that the fence refused", Unit: Count, More: true, of: stat("fence_refused"), over: sum},
 		{
-			Name: "loss-notice", Doc: "longest time in which a previous holder could not know of its loss", Unit: Time, of: stat("loss_notice_late_max_ns"),
-			over: most,
+			Name: "loss-notice", Doc: "longest time in which a previous holder could not know of its loss", Unit: Time,
+			of: stat("loss_notice_late_max_ns"), over: most,
 		},
-		{Name: "recovery", Doc: "longest time from a fault's end (fail-over: its beginning) until each lock was granted again", Unit: Time, of: stat("recovery_max_ns"), over: most},
+		{
+			Name: "recovery", Doc: "longest time from a fault's end (fail-over: its beginning) until each lock was granted again",
+			Unit: Time, of: stat("recovery_max_ns"), over: most,
+		},
 		{
 			Name: "recovery.median", Doc: "median over the runs of each run's longest recovery", Unit: Time, of: stat("recovery_max_ns"),
 			over: median,

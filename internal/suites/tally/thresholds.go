@@ -47,7 +47,8 @@ func ParseThreshold(s string) (Threshold, error) {
 	}
 	f, ok := Find(m[1])
 	if !ok {
-		return Threshold{}, fmt.Errorf("%q: unknown figure %s: %s", s, m[1], cmp.Or(strings.TrimSpace(catalog.DidYouMean(m[1], Names())),
+		meant := strings.TrimSpace(catalog.DidYouMean(m[1], Names()))
+		return Threshold{}, fmt.Errorf("%q: unknown figure %s: %s", s, m[1], cmp.Or(meant,
 			"choose one of "+strings.Join(Names(), ", ")))
 	}
 	t := Threshold{Text: strings.TrimSpace(s), Figure: f, Op: m[2]}
