@@ -224,8 +224,8 @@ type Renewal struct {
 
 // Locker is one client's access to the lock service. Its calls are not concurrent.
 type Locker interface {
-	// Acquire waits for the lock. It returns ErrBusy if ctx ends between two tries, and otherwise the error of the first
-	// try of unknown outcome.
+	// Acquire waits for the lock. It returns ErrBusy if ctx ends between two tries, else the error of the first try of
+	// unknown outcome.
 	Acquire(ctx context.Context, req Request) (Lease, error)
 	// TryAcquire makes one try. It returns ErrBusy if somebody else holds the lock.
 	TryAcquire(ctx context.Context, req Request) (Lease, error)
@@ -237,9 +237,8 @@ type Locker interface {
 type Lease interface {
 	// Info returns what was granted; it does not change.
 	Info() Info
-	// Release gives the lock back. It returns nil if the store removed it, and ErrNotHeld if the store says that the
-	// caller does not hold it; any other error leaves the outcome unknown. ctx has no deadline: use the backend's own
-	// time-out (Env.Timeout), as a user would.
+	// Release returns nil if the store removed the lock, ErrNotHeld if the store says that the caller does not hold it, and
+	// any other error if the outcome is unknown. ctx has no deadline: use Env.Timeout, as a user would.
 	Release(ctx context.Context) error
 }
 

@@ -36,8 +36,8 @@ func (Process) Available(t Topology) error {
 			return err
 		}
 		if r.Contained && os.Getuid() == 0 && proc.Containable() != nil {
-			return fmt.Errorf("the server %s refuses to run as root, so run lockstorm as another user (lockstorm cannot run the server "+
-				"as the user `nobody`, because %w)", r.Binary, proc.Containable())
+			return fmt.Errorf("%s refuses to run as root: be another user (it cannot be started as `nobody`: %w)", r.Binary,
+				proc.Containable())
 		}
 		for _, file := range r.Needs {
 			if _, err := os.Stat(file); err != nil {
@@ -214,8 +214,7 @@ func (Embedded) Name() string { return EmbeddedName }
 func (Embedded) Available(t Topology) error {
 	for _, r := range t.Nodes {
 		if !r.Embeds() {
-			return fmt.Errorf("this program has no embedded server for %s of topology %s: choose another --provider (see "+
-				"docs/providers.md)", r.Name, t.Name)
+			return fmt.Errorf("no embedded server for %s of %s: use another --provider (docs/providers.md)", r.Name, t.Name)
 		}
 		if r.Embedded == nil {
 			if _, err := companion.Find(); err != nil {

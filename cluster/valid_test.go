@@ -96,13 +96,11 @@ func TestChooseAProvider(t *testing.T) {
 		name string
 		top  cluster.Topology
 	}{
-		`unknown provider "moon": choose one of auto, process, embedded`: {"moon", real},
-		"embedded: this program has no embedded server for store-1 of topology test-1: choose another --provider " +
-			"(see docs/providers.md)": {cluster.EmbeddedName, real},
+		`unknown provider "moon": choose one of auto, process, embedded`:                                 {"moon", real},
+		"embedded: no embedded server for store-1 of test-1: use another --provider (docs/providers.md)": {cluster.EmbeddedName, real},
 		"process: server store-1 of topology test-1 cannot run as a process of its own, only inside lockstorm: use --provider " +
 			"embedded": {cluster.ProcessName, only},
-		"no-such-program is not on PATH (Debian: apt-get install no-such-package); embedded: this program has no embedded " +
-			"server for store-1": {cluster.Auto, missing},
+		"no-such-program is not on PATH (Debian: apt-get install no-such-package); embedded: no": {cluster.Auto, missing},
 	} {
 		if _, err := cluster.Choose(c.name, c.top, providers); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

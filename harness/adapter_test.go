@@ -41,8 +41,8 @@ func TestLockThatAsksForProcesses(t *testing.T) {
 func TestAdapterBreaks(t *testing.T) {
 	t.Parallel()
 	for way, want := range map[string]string{
-		"noise": "is not a JSON message", "dies": "ended by itself: exit status 9",
-		"forks": "the limit is 200",
+		"noise": "a line that is no message", "dies": "ended by itself: exit status 9",
+		"forks": "more than 200 processes",
 	} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()

@@ -66,7 +66,7 @@ func TestAFailureIsExplained(t *testing.T) {
 	said := fails(t, func(tb testing.TB) {
 		lockstormtest.Safe(tb, harness.New(stores.All()...), "--backend none --seed 5"+short)
 	},
-		"the run did not end as expected", "exit code: 1, expected 0", "A defect of the lock: ", "check mutual-exclusion, rule "+
+		"the run did not end as expected", "exit code 1, expected 0", "A defect of the lock: ", "check mutual-exclusion, rule "+
 			"overlap, class defect, cause: ",
 		" is granted lock L1", "--backend none", "--seed 5", lockstormtest.EnvReplay+"=", "go test -count=1 -run "+
 			"'^TestAFailureIsExplained$' .",
@@ -119,9 +119,9 @@ func TestViolates(t *testing.T) {
 		class       checker.Class
 		want        string
 	}{
-		"class": {"--backend none", checker.MutualExclusion, checker.Inherent, "class of mutual-exclusion: defect, expected inherent"},
-		"check": {"--backend none", checker.Ownership, checker.Defect, "verdict of ownership: pass, expected fail"},
-		"none":  {"--backend file-flock", checker.MutualExclusion, checker.Defect, "exit code: 0, expected 1"},
+		"class": {"--backend none", checker.MutualExclusion, checker.Inherent, "mutual-exclusion: defect, expected inherent"},
+		"check": {"--backend none", checker.Ownership, checker.Defect, "ownership: pass, expected fail"},
+		"none":  {"--backend file-flock", checker.MutualExclusion, checker.Defect, "exit code 0, expected 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -146,8 +146,8 @@ func TestFirstOf(t *testing.T) {
 	}
 	drop(t, fails(t, func(tb testing.TB) {
 		lockstormtest.Violates(tb, cat, flock, checker.MutualExclusion, checker.Defect, seeds, lockstormtest.Attempts(1))
-	}, next, "exit code: 0, expected 1"))
-	said := fails(t, func(tb testing.TB) { lockstormtest.Safe(tb, cat, none, seeds) }, "exit code: 1, expected 0")
+	}, next, "exit code 0, expected 1"))
+	said := fails(t, func(tb testing.TB) { lockstormtest.Safe(tb, cat, none, seeds) }, "exit code 1, expected 0")
 	if strings.Contains(said, next) {
 		t.Errorf("a defect that nobody expects was passed over: %s", said)
 	}

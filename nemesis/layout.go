@@ -77,7 +77,8 @@ func checkPoint(at string, in Input) error {
 	if at == "" || at == history.AtRandom || slices.Contains(known, at) {
 		return nil
 	}
-	return fmt.Errorf("at=%s: this run has no such point; choose %s, or one of %s", at, history.AtRandom, strings.Join(known, ", "))
+	return fmt.Errorf("at=%s: this run has no such point; %schoose %s, or one of %s", at, catalog.DidYouMean(at, known),
+		history.AtRandom, strings.Join(known, ", "))
 }
 
 // checkMessage refuses a text of messages where none is waited for.

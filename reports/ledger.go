@@ -93,7 +93,7 @@ func lossNotes(rec *history.Record) map[int64]string {
 			if s.What != facts.ShowsLoss {
 				continue
 			}
-			out[s.Event.Index] = "overwrites " + checker.Count(len(s.Others), "acknowledged update") + " that the client had never seen"
+			out[s.Event.Index] = "overwrites " + checker.Count(len(s.Others), "acknowledged update") + " unseen"
 			for _, o := range s.Others {
 				what := "lost: overwritten by %s at %s"
 				if !slices.Contains(s.Gone, o) {

@@ -113,11 +113,10 @@ func cure(r *checker.Results, rec *history.Record, h *happening, about Context) 
 		return "Cure: send a fencing token with each request, and make the data store refuse old tokens. A longer lease only makes " +
 			"the violation rarer."
 	case f.Rule == "foreign-release" || f.Rule == "release-of-none" || f.CauseKind == checker.CauseRelease:
-		return "Cure: in the release, compare the owner and delete the lock in one atomic step, so that a client deletes only its " +
-			"own lock."
+		return "Cure: in the release, compare the owner and delete the lock in one atomic step."
 	case f.Reason == checker.ReasonToldLate:
-		return "Cure: use a library that reports the loss of the lock before the lease ends. If you keep the tested library, each " +
-			"client must stop its work when its own clock shows that the lease has ended."
+		return "Cure: use a library that reports the loss before the lease ends, or stop when the client's own clock says that it " +
+			"has ended."
 	case f.Rule == "duplicate" || f.Rule == "regress":
 		return "Cure: take the fencing tokens from a store that does not forget issued tokens in a fail-over."
 	case f.Rule == "no-recovery" || f.Rule == "orphan":
@@ -127,11 +126,12 @@ func cure(r *checker.Results, rec *history.Record, h *happening, about Context) 
 	case slices.Contains(twice, f.Rule) && f.CauseKind != checker.CauseFault:
 		return "Cure: use another lock. This one fails without any fault."
 	case slices.Contains(twice, f.Rule) && about.OnDisk != "" && restarted(rec, f.Fault):
-		return "Cure: store the locks on disk. The servers of topology " + r.Topology + " keep their data only in memory, so a " +
-			"restart loses every lock. Repeat the run with --topology " + about.OnDisk + "."
+		return "Cure: keep the locks on disk: the servers of topology " + r.Topology + " forget them in a restart. Try --topology " +
+			about.OnDisk + "."
+	case slices.Contains(twice, f.Rule) && ofClient(rec, f.Fault):
+		return "Cure: mend how the lock is taken over from a client that died or was late: check and take in one atomic step."
 	case slices.Contains(twice, f.Rule):
-		return "Cure: use a topology (a set of servers) in which the lock survives this fault, or use another lock. A longer lease " +
-			"does not help."
+		return "Cure: use a topology in which the lock survives this fault, or another lock. A longer lease does not help."
 	}
 	return "Next: read the story of the violation, then the events that prove the violation."
 }
@@ -140,6 +140,12 @@ func cure(r *checker.Results, rec *history.Record, h *happening, about Context) 
 func restarted(rec *history.Record, fault int) bool {
 	f := rec.Injected(fault)
 	return f != nil && (f.Fault.Fault == "server-restart" || f.Fault.Fault == "server-kill")
+}
+
+// ofClient reports whether a fault stopped or ended a client.
+func ofClient(rec *history.Record, fault int) bool {
+	f := rec.Injected(fault)
+	return f != nil && f.Family == history.FamilyClient
 }
 
 // twice are the rules of a lock that was held, or given, twice.

@@ -265,12 +265,32 @@ func lossSteps(f *checker.Finding, r *checker.Results, rec *history.Record) []St
 	if d == nil {
 		return nil
 	}
-	lost := Step{At: d.To, Kind: StepLost, Events: d.Events, Text: "LOST: " + d.Message + ".", Bad: true}
+	text := strings.Replace(d.Message, " at "+checker.Seconds(d.To), "", 1) + "." // the step has the time
+	lost := Step{At: d.To, Kind: StepLost, Text: "LOST: " + text, Bad: true}
 	if d.Lost == 0 {
-		lost.Kind, lost.Text = StepOverwritten, "OVERWRITTEN: "+d.Message+"."
+		lost.Kind, lost.Text = StepOverwritten, "OVERWRITTEN: "+text
 	}
 	if g := rec.ByID[d.Grants[0]]; g != nil {
 		lost.Party = g.Client
 	}
+	lost.Events = slices.Concat(d.Events, overwritten(d, rec))
+	slices.Sort(lost.Events)
 	return []Step{lost}
+}
+
+// overwritten are the events of clients that show the writes that a loss overwrote.
+func overwritten(d *checker.Finding, rec *history.Record) (out []int64) {
+	for _, i := range d.Events {
+		e := &rec.Events[i]
+		g := rec.ByID[e.Grant]
+		if e.Grant == d.Grants[0] || g == nil {
+			continue
+		}
+		for _, u := range g.Uses {
+			if u.Invoke.F == history.FWrite && u.Invoke.Register == e.Register && u.Invoke.Value.New == e.Value.New {
+				out = append(out, eventsOf(u)...)
+			}
+		}
+	}
+	return out
 }

@@ -180,22 +180,25 @@ func (p *printer) story(r *checker.Results, rec *history.Record, s *Story) {
 	}
 }
 
-// beats are the six steps that tell a story to who has no time for all of it, in their order. The write that lost an update is
-// told as the loss.
+// beats are the six steps that tell a story to who has no time for all of it, in their order. A write that was lost is one of
+// them; the one that lost it is told as the loss.
 func beats(steps []Step) []Step {
 	most := []StepKind{
 		StepLost, StepOverwritten, StepGranted, StepWaits, StepFault, StepLeaseOver, StepTold, StepRefused, StepWrite, StepRole,
 		StepDeath, StepRelease, StepRenewed, StepProof, StepRead, StepHeal,
 	}
+	told := slices.Clone(steps)
+	var lost []int64
+	if i := slices.IndexFunc(steps, func(s Step) bool { return s.Kind == StepLost || s.Kind == StepOverwritten }); i >= 0 {
+		told = slices.DeleteFunc(told, func(s Step) bool { return s.Kind == StepWrite && s.Party == steps[i].Party })
+		lost = steps[i].Events
+	}
 	rank := func(s Step) int {
-		if s.Bad {
+		gone := s.Kind == StepWrite && slices.ContainsFunc(s.Events, func(e int64) bool { return slices.Contains(lost, e) })
+		if s.Bad || gone {
 			return -1
 		}
 		return slices.Index(most, s.Kind)
-	}
-	told := slices.Clone(steps)
-	if i := slices.IndexFunc(steps, func(s Step) bool { return s.Kind == StepLost || s.Kind == StepOverwritten }); i >= 0 {
-		told = slices.DeleteFunc(told, func(s Step) bool { return s.Kind == StepWrite && s.Party == steps[i].Party })
 	}
 	slices.Reverse(told) // of one kind the later ones: they are nearer to the damage
 	slices.SortStableFunc(told, func(a, b Step) int { return cmp.Compare(rank(a), rank(b)) })

@@ -33,14 +33,19 @@ type Difference struct {
 
 // String returns the difference as a sentence.
 func (d Difference) String() string {
-	subject := d.What
+	got := d.Got
 	switch {
-	case d.What == DiffFigure:
-		subject = d.Of
+	case d.What == DiffResults:
+		got = "the run was not judged"
 	case d.Of != "":
-		subject += " of " + d.Of
+		got = d.Of + ": " + got
+	case d.What == DiffExit:
+		got = "exit code " + got
 	}
-	s := fmt.Sprintf("%s: %s, expected %s", subject, d.Got, d.Want)
+	s := got
+	if d.What != DiffResults {
+		s += ", expected " + d.Want
+	}
 	if d.Why != "" {
 		s += " (" + d.Why + ")"
 	}

@@ -146,10 +146,10 @@ func TestSentences(t *testing.T) {
 		Exit: codes{0}, Outcome: Safe, Verdicts: verdicts{checker.FencingTokens: checker.Pass},
 		Classes: classes{checker.MutualExclusion: checker.Defect}, Figures: figures{"violations": between(3, 4)},
 	}
-	const want = `exit code: 1, expected 0
-outcome: inherent, expected safe (mutual-exclusion failed)
-verdict of fencing-tokens: skipped, expected pass (this lock issues no fencing tokens)
-class of mutual-exclusion: inherent, expected defect (c1 and c2)
+	const want = `exit code 1, expected 0
+inherent, expected safe (mutual-exclusion failed)
+fencing-tokens: skipped, expected pass (this lock issues no fencing tokens)
+mutual-exclusion: inherent, expected defect (c1 and c2)
 violations: 2, expected 3 to 4`
 	if got := Sentences(e.Compare(1, violating())); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)

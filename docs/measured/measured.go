@@ -112,7 +112,8 @@ func (t *Table) Update(cases Rows, got map[string]Row) (missing []string) {
 // functions of the caller's own.
 func (t *Table) Page(dir, name string, more template.FuncMap) (string, error) {
 	file := name + ".md.tmpl"
-	page := template.New(file).Option("missingkey=error").Funcs(template.FuncMap{"row": row, "time": Time, "list": list}).Funcs(more)
+	own := template.FuncMap{"row": row, "time": Time, "percent": Percent, "list": list}
+	page := template.New(file).Option("missingkey=error").Funcs(own).Funcs(more)
 	page, err := page.ParseFiles(filepath.Join(dir, file), filepath.Join(dir, "parts.tmpl"))
 	if err != nil {
 		return "", err
@@ -148,6 +149,15 @@ func Time(ms string) string {
 		return strconv.FormatFloat(v/1000, 'f', 1, 64) + " s"
 	}
 	return strconv.FormatFloat(v, 'f', 0, 64) + " ms"
+}
+
+// Percent rounds a share to two digits.
+func Percent(share string) string {
+	v, err := strconv.ParseFloat(share, 64)
+	if err != nil {
+		return share
+	}
+	return strconv.FormatFloat(v, 'g', 2, 64) + " %"
 }
 
 // Group has the rows with one value in a column.

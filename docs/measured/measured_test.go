@@ -54,6 +54,11 @@ func TestRows(t *testing.T) {
 			t.Errorf("%s ms: %s, want %s", ms, got, want)
 		}
 	}
+	for share, want := range map[string]string{"": "", "0": "0 %", "0.3434": "0.34 %", "13.72": "14 %"} {
+		if got := Percent(share); got != want {
+			t.Errorf("%s: %s, want %s", share, got, want)
+		}
+	}
 }
 
 // A file without columns, or with a row that is too short, is no table.

@@ -103,7 +103,7 @@ func (c *conn) send(r request) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return c.fail(breach("the adapter has not read lockstorm's requests from its pipe for %v", writeLimit))
+		return c.fail(breach("the adapter has not read its pipe for %v", writeLimit))
 	}
 	return c.fail(errEnded)
 }
@@ -173,7 +173,7 @@ func (c *conn) read() {
 	}
 	err := errEnded
 	if errors.Is(s.Err(), bufio.ErrTooLong) {
-		err = breach("the adapter wrote a line that is too long: the limit is %d bytes", maxLine)
+		err = breach("the adapter wrote a line of more than %d bytes", maxLine)
 	}
 	c.fail(err) //nolint:errcheck // it is the error
 }
@@ -204,7 +204,7 @@ func (c *conn) take(b []byte, at int64) error {
 	case l.ID > 0 && l.ID <= c.last:
 		return breach("the adapter answered request %d twice", l.ID)
 	}
-	return breach("the adapter answered request %d, but lockstorm sent no such request", l.ID)
+	return breach("the adapter answered request %d, which nobody sent", l.ID)
 }
 
 // fail ends the connection: nothing is asked any more, and what waits is of unknown outcome. It returns

@@ -110,17 +110,16 @@ func (l *locker) opened(o Opening) error {
 		return err
 	}
 	if !reflect.DeepEqual(again, l.about) {
-		return errors.New("the adapter described itself in two different ways in its answers to \"hello\": always send the same " +
-			"description")
+		return errors.New("the adapter's answers to \"hello\" differ: always send the same description")
 	}
 	if a := l.call(request{Op: opOpen, Opening: &o}, describeLimit); a.err != nil || a.Answer != ansOK {
 		if errors.Is(a.err, errEnded) {
-			return fmt.Errorf("the adapter ended before it answered the request \"open\": %w", l.howEnded())
+			return fmt.Errorf("the adapter ended before it answered \"open\": %w", l.howEnded())
 		}
 		if a.err != nil {
-			return fmt.Errorf("the adapter did not answer the request \"open\": %w", a.err)
+			return fmt.Errorf("the adapter did not answer \"open\": %w", a.err)
 		}
-		return fmt.Errorf("the adapter answered the request \"open\" with %q, but must answer \"ok\"%s", a.Answer, after(a.Message))
+		return fmt.Errorf("the adapter answered \"open\" with %q, not \"ok\"%s", a.Answer, after(a.Message))
 	}
 	return l.ping()
 }
@@ -136,7 +135,7 @@ func (l *locker) ping() error {
 		case a.err != nil:
 			return a.err
 		case a.Now == nil:
-			return breach("the adapter's answer to the request \"ping\" lacks the field \"now\"")
+			return breach("the answer to \"ping\" lacks \"now\"")
 		}
 		if err := l.within("now", *a.Now, a.sent, a.at); err != nil {
 			return err
@@ -207,8 +206,7 @@ func (l *locker) attempt(ctx context.Context, op string, req backends.Request) (
 			return h, nil
 		}
 	} else if a.err == nil && a.Answer == ansOK {
-		a.err = breach("the adapter answered the request %s with \"ok\": the answer to an acquire must be \"granted\", or the reason "+
-			"why the lock was not granted", op)
+		a.err = breach("the adapter answered %s with \"ok\": say \"granted\", or why not", op)
 	}
 	if a.err == nil {
 		l.forget(id)
@@ -258,14 +256,13 @@ func (h *hold) granted(a answer) error {
 	if a.Token != nil {
 		n, err := strconv.ParseInt(*a.Token, 10, 64)
 		if err != nil {
-			return breach("the token %q in the adapter's grant is not valid: a token must be a whole number, written as a string",
+			return breach("the token %q of a grant is no whole number in a string",
 				*a.Token)
 		}
 		info.Token, info.HasToken = n, true
 	}
 	if h.l.about.Tokens != info.HasToken {
-		return breach("the adapter's description and its grant disagree about fencing tokens (the description promises tokens: %t, "+
-			"the grant contains a token: %t)", h.l.about.Tokens, info.HasToken)
+		return breach("description and grant disagree about tokens (promised: %t, in the grant: %t)", h.l.about.Tokens, info.HasToken)
 	}
 	r, err := h.l.lived(a.line, h.req.TTL, a.sent, a.at)
 	if err != nil {
@@ -278,8 +275,7 @@ func (h *hold) granted(a answer) error {
 	case h.l.about.Model.Session:
 		session, known := h.l.sessions[a.Lease]
 		if !known {
-			return breach("the adapter's grant names the session %q, but the adapter has not announced this session by a notice "+
-				"\"opened\"", a.Lease)
+			return breach("a grant names the session %q: announce it first (\"opened\")", a.Lease)
 		}
 		info.Lease, info.TTL, info.Deadline = a.Lease, session.TTL, session.Deadline
 	case h.l.about.Ends == history.EndsLease:
@@ -297,12 +293,11 @@ func (l *locker) lived(said line, ttl time.Duration, from, to int64) (backends.R
 		r.TTL = time.Duration(*said.TTL)
 	}
 	if r.TTL <= 0 || r.TTL > maxTTL {
-		return r, breach("the adapter reported a lease with a time to live of %v: a time to live must be from 1 ns to %v", r.TTL,
+		return r, breach("a lease has a time to live of %v: it must be 1 ns to %v", r.TTL,
 			maxTTL)
 	}
 	if l.clock && said.Sent == nil {
-		return r, breach("the adapter's grant or renewal lacks the field \"sent\" (the time at which the adapter sent the request to " +
-			"the store)")
+		return r, breach("a grant or renewal lacks \"sent\", the time just before the request to the store")
 	}
 	if l.clock && said.Sent != nil {
 		if err := l.within("sent", *said.Sent, from, to); err != nil {
@@ -315,8 +310,7 @@ func (l *locker) lived(said line, ttl time.Duration, from, to int64) (backends.R
 		if d := int64(*said.Deadline) - l.env.ClockBase; d <= r.Deadline {
 			r.Deadline = d
 		} else {
-			return r, breach("the deadline in the adapter's grant or renewal is %v after the end of the lease: the deadline must not be "+
-				"later than the end of the lease", time.Duration(d-r.Deadline))
+			return r, breach("the deadline of a grant or renewal is %v after the end of the lease", time.Duration(d-r.Deadline))
 		}
 	}
 	return r, nil
@@ -336,7 +330,7 @@ func (h *hold) ask(r request) answer {
 	switch {
 	case a.err != nil:
 	case a.Answer == ansGranted, a.Answer == ansBusy:
-		a.err = breach("the adapter answered the request %s with %s: the protocol does not allow this answer to this request", op,
+		a.err = breach("the adapter answered %s with %s, which is no answer to it", op,
 			a.Answer)
 	default:
 		return a
@@ -377,7 +371,7 @@ func (h *hold) Held(context.Context) (bool, error) {
 		return false, err
 	}
 	if a.Held == nil {
-		return false, h.l.broke(breach("the adapter's answer to the request \"ask\" lacks the field \"held\""))
+		return false, h.l.broke(breach("the answer to \"ask\" lacks \"held\""))
 	}
 	return *a.Held, nil
 }

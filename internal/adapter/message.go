@@ -196,7 +196,7 @@ func (n *nanos) UnmarshalJSON(b []byte) error {
 func parse(b []byte) (line, error) {
 	var l line
 	if err := json.Unmarshal(b, &l); err != nil {
-		return l, fmt.Errorf("the adapter wrote a line that is not a JSON message of the protocol: %w: %s", err, shown(b))
+		return l, fmt.Errorf("the adapter wrote a line that is no message: %w: %s", err, shown(b))
 	}
 	if (l.Answer == "") == (l.Notice == "") {
 		return l, fmt.Errorf("the adapter wrote a line that is neither an answer nor a notice: %s", shown(b))

@@ -22,7 +22,7 @@ func (l *locker) noticed(n line, at int64) error {
 	h := l.holds[n.Hold]
 	l.mu.Unlock()
 	if h == nil {
-		return breach("the adapter sent the notice %s for the acquire attempt %d, but lockstorm made no attempt with this number",
+		return breach("the adapter sent %s for attempt %d, which nobody made",
 			n.Notice, n.Hold)
 	}
 	if n.Notice == noteLost {
@@ -30,12 +30,12 @@ func (l *locker) noticed(n line, at int64) error {
 		return nil
 	}
 	if n.N <= 0 {
-		return breach("the adapter sent the notice %s without the field \"n\"", n.Notice)
+		return breach("the adapter sent %s without \"n\"", n.Notice)
 	}
 	switch n.Notice {
 	case notePoint:
 		if !l.hasPoint(n.Name) {
-			return breach("the adapter reached the point %q, which its description does not list", n.Name)
+			return breach("the adapter reached the point %q: list it in the description", n.Name)
 		}
 		go func() {
 			h.req.Reach(context.Background(), n.Name)
@@ -66,12 +66,11 @@ func (l *locker) ofSession(n line, at int64) error {
 	l.mu.Unlock()
 	switch {
 	case !l.about.Model.Session:
-		return breach("the adapter sent the notice %s for lease %q: only an adapter whose description says that its lock has "+
-			"sessions may send this notice", n.Notice, n.Lease)
+		return breach("the adapter sent %s for lease %q: its \"model\" must say \"session\"", n.Notice, n.Lease)
 	case known && n.Notice == noteOpened:
-		return breach("the adapter sent the notice %s twice for lease %q, but must announce each lease only once", n.Notice, n.Lease)
+		return breach("the adapter sent %s twice for lease %q", n.Notice, n.Lease)
 	case !known && n.Notice != noteOpened:
-		return breach("the adapter sent the notice %s for lease %q, but has not announced this lease by a notice \"opened\"", n.Notice,
+		return breach("the adapter sent %s for lease %q before \"opened\"", n.Notice,
 			n.Lease)
 	case n.Notice == noteOpened:
 		r, err := l.lived(n, l.env.TTL, 0, at)
@@ -88,8 +87,7 @@ func (l *locker) ofSession(n line, at int64) error {
 	case n.Notice == noteRenewing && n.N > 0:
 		return l.starts(n, func() (func(line, int64) error, error) { return l.renewingSession(n.Lease) })
 	}
-	return breach("the adapter sent the notice %q for lease %q: the notice is unknown, or its field n is missing or not "+
-		"greater than 0", n.Notice, n.Lease)
+	return breach("the adapter sent %q for lease %q: an unknown notice, or one without \"n\" (1 or more)", n.Notice, n.Lease)
 }
 
 func (l *locker) renewingSession(lease string) (func(line, int64) error, error) {
@@ -123,7 +121,7 @@ func (l *locker) starts(n line, begin func() (func(line, int64) error, error)) e
 	_, twice := l.asked[n.N]
 	l.mu.Unlock()
 	if twice {
-		return breach("the adapter used the number n=%d in two notices: each notice needs a number of its own", n.N)
+		return breach("the adapter used n=%d in two notices", n.N)
 	}
 	end, err := begin()
 	if err != nil {
@@ -173,7 +171,7 @@ func (l *locker) finished(n line, at int64) error {
 	delete(l.asked, n.N)
 	l.mu.Unlock()
 	if done == nil {
-		return breach("the adapter sent the notice %s with n=%d, but no earlier notice has this number", n.Notice, n.N)
+		return breach("the adapter sent %s with n=%d, which no earlier notice has", n.Notice, n.N)
 	}
 	return done(n, at)
 }

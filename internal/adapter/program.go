@@ -92,9 +92,9 @@ func startError(file string, err error) error {
 		}
 		return fmt.Errorf("the program %s does not exist", file)
 	case errors.Is(err, os.ErrPermission):
-		return fmt.Errorf("%s cannot be run: check that the file is executable (chmod +x)", file)
+		return fmt.Errorf("%s cannot be run: make it executable (chmod +x)", file)
 	case errors.Is(err, syscall.ENOEXEC):
-		return fmt.Errorf("%s is not a program: the first line of a script must name its interpreter, as in #!/usr/bin/env python3",
+		return fmt.Errorf("%s is not a program: begin a script with its interpreter, as in #!/usr/bin/env python3",
 			file)
 	}
 	return fmt.Errorf("cannot start %s: %w", file, err)

@@ -43,12 +43,11 @@ func (h *hold) Read(_ context.Context, register string) (int64, error) {
 		return 0, err
 	}
 	if a.Value == nil {
-		return 0, h.l.broke(breach("the adapter's answer to the request \"read\" lacks the field \"value\""))
+		return 0, h.l.broke(breach("the answer to \"read\" lacks \"value\""))
 	}
 	n, err := strconv.ParseInt(*a.Value, 10, 64)
 	if err != nil {
-		return 0, h.l.broke(breach("the adapter answered the request \"read\" with the value %q: a value must be a whole number, "+
-			"written as a string", *a.Value))
+		return 0, h.l.broke(breach("the answer to \"read\" has the value %q: it must be a whole number in a string", *a.Value))
 	}
 	return n, nil
 }

@@ -52,8 +52,7 @@ func (d Description) brings() (cluster.Topology, error) {
 		return t, nil
 	}
 	if len(d.Topologies) > 1 {
-		return t, errors.New("the adapter's description has the field \"servers\" and several \"topologies\": " +
-			"name at most one, which is made of all these servers")
+		return t, errors.New("the description has \"servers\" and several \"topologies\": name one at most, made of all these servers")
 	}
 	t.Name = d.Servers[0].Name
 	if len(d.Topologies) == 1 {
@@ -62,12 +61,12 @@ func (d Description) brings() (cluster.Topology, error) {
 	for _, s := range d.Servers {
 		r, err := s.recipe()
 		if err != nil {
-			return t, fmt.Errorf("server %q in the adapter's description: %w", s.Name, err)
+			return t, fmt.Errorf("server %q of the description: %w", s.Name, err)
 		}
 		t.Nodes, t.Volatile = append(t.Nodes, r), t.Volatile || !s.Keeps
 	}
 	if err := t.Valid(); err != nil {
-		return t, fmt.Errorf("the field \"servers\" in the adapter's description: %w", err)
+		return t, fmt.Errorf("\"servers\" of the description: %w", err)
 	}
 	return t, nil
 }
@@ -76,7 +75,7 @@ func (s Server) recipe() (cluster.Recipe, error) {
 	var r cluster.Recipe
 	switch {
 	case len(s.Command) == 0 || s.Command[0] == "":
-		return r, errors.New("the field \"command\" is missing: name the program to start, with its arguments")
+		return r, errors.New("\"command\" is missing: the program to start, with its arguments")
 	case strings.Contains(s.Command[0], "/") && !filepath.IsAbs(s.Command[0]):
 		return r, fmt.Errorf("the program %q is a relative path: write a name on PATH, or an absolute path", s.Command[0])
 	}

@@ -70,17 +70,27 @@ func command(v catalog.Values) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := exec.LookPath(v[paramCmd])
+	file, err := Find(v[paramCmd])
 	if err != nil {
-		if _, stat := os.Stat(v[paramCmd]); stat == nil {
-			return nil, fmt.Errorf("cmd=%s cannot be run: check that the file is executable (chmod +x)", v[paramCmd])
-		}
-		if strings.ContainsRune(v[paramCmd], '/') {
-			return nil, fmt.Errorf("cmd=%s: there is no such program: write the path of the adapter's program", v[paramCmd])
-		}
-		return nil, fmt.Errorf("cmd=%s names no program on PATH: write the path of the program, as in ./%s", v[paramCmd], v[paramCmd])
+		return nil, fmt.Errorf("cmd=%w", err)
 	}
 	return append([]string{file}, args...), nil
+}
+
+// Find returns the path of an adapter's program.
+func Find(program string) (string, error) {
+	file, err := exec.LookPath(program)
+	if err == nil {
+		return file, nil
+	}
+	_, here := os.Stat(program)
+	switch slash := strings.ContainsRune(program, '/'); {
+	case here == nil && slash:
+		return "", fmt.Errorf("%s cannot be run: make it executable (chmod +x)", program)
+	case slash:
+		return "", fmt.Errorf("%s: there is no such program", program)
+	}
+	return "", fmt.Errorf("%s is not on PATH: for a program in this folder write ./%s", program, program)
 }
 
 // describeLimit is how long an adapter may take to say what it is: a virtual machine takes its time to start, most of all on a
@@ -106,7 +116,7 @@ func Describe(argv []string) (Description, error) {
 	}
 	var log strings.Builder
 	p, err := start(argv, &log, func() int64 { return 0 }, func(line, int64) error {
-		return breach("the adapter sent a notice too early: notices are allowed only after the request \"open\"")
+		return breach("the adapter sent a notice before \"open\"")
 	})
 	if err != nil {
 		return Description{}, err
@@ -145,12 +155,11 @@ func (p *program) hello() (Description, error) {
 			}
 		default:
 		}
-		return Description{}, fmt.Errorf("adapter %s ended before it answered the request \"hello\": %w", p.path, how)
+		return Description{}, fmt.Errorf("adapter %s ended before it answered \"hello\": %w", p.path, how)
 	case a.err != nil:
-		return Description{}, fmt.Errorf("adapter %s did not answer the request \"hello\": %w", p.path, a.err)
+		return Description{}, fmt.Errorf("adapter %s did not answer \"hello\": %w", p.path, a.err)
 	case a.Answer != ansOK:
-		return Description{}, fmt.Errorf("adapter %s answered the request \"hello\" with %q, but must answer \"ok\" with its "+
-			"description%s", p.path, a.Answer, after(a.Message))
+		return Description{}, fmt.Errorf("adapter %s answered \"hello\" with %q, not \"ok\"%s", p.path, a.Answer, after(a.Message))
 	}
 	return a.About, a.About.valid()
 }
@@ -159,19 +168,18 @@ func (p *program) hello() (Description, error) {
 func (d Description) valid() error {
 	switch {
 	case d.Protocol != Protocol:
-		return fmt.Errorf("the adapter uses version %d of the protocol, but this lockstorm needs version %d", d.Protocol, Protocol)
+		return fmt.Errorf("the adapter has protocol %d, not %d", d.Protocol, Protocol)
 	case d.Name == "":
-		return errors.New("the adapter's description lacks the field \"name\"")
+		return errors.New("the description lacks \"name\"")
 	case d.Clock != "" && d.Clock != clockMonotonic:
-		return fmt.Errorf("the adapter's description has the clock %q: set the field \"clock\" to %q, or leave it out", d.Clock,
+		return fmt.Errorf("the description has the clock %q: write %q, or leave it out", d.Clock,
 			clockMonotonic)
 	case d.NoTry && !d.Waits:
-		return errors.New("the adapter supports neither the request \"acquire\" nor the request \"try\": an adapter needs at least " +
-			"one of them")
+		return errors.New("the adapter has \"no_try\" and no \"waits\": it needs \"try\" or \"acquire\"")
 	}
 	for _, c := range d.Calls {
 		if !slices.Contains(calls, c) {
-			return fmt.Errorf("the field \"calls\" in the adapter's description contains the unknown call %q: choose from %s", c,
+			return fmt.Errorf("\"calls\" has the unknown %q: choose from %s", c,
 				strings.Join(calls, ", "))
 		}
 	}
@@ -179,8 +187,8 @@ func (d Description) valid() error {
 		switch backends.SignalKind(s.Kind) {
 		case backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod:
 		default:
-			return fmt.Errorf("the field \"signals\" in the adapter's description contains the unknown kind %q: choose from %s, "+
-				"%s, %s, %s", s.Kind, backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod)
+			return fmt.Errorf("\"signals\" has the unknown kind %q: choose from %s, %s, %s, %s", s.Kind,
+				backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod)
 		}
 	}
 	return nil
@@ -216,8 +224,7 @@ func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error)
 	}
 	for _, p := range d.Params {
 		if p.Name == paramCmd {
-			return s, fmt.Errorf("the adapter's description has a parameter %q: choose another name, because lockstorm uses this name "+
-				"for the adapter program", paramCmd)
+			return s, fmt.Errorf("the parameter %q of the description needs another name: this one is the program's", paramCmd)
 		}
 		s.Params = append(slices.Clip(s.Params), catalog.Param{Name: p.Name, Default: p.Default, Doc: p.Doc})
 	}
@@ -258,7 +265,7 @@ func SpecOf(d Description, argv []string) (backends.Spec, error) { return d.spec
 func Probe(argv []string) error {
 	var log strings.Builder
 	p, err := start(argv, &log, func() int64 { return 0 }, func(line, int64) error {
-		return breach("the adapter sent a notice too early: notices are allowed only after the request \"open\"")
+		return breach("the adapter sent a notice before \"open\"")
 	})
 	if err != nil {
 		return err
@@ -270,11 +277,9 @@ func Probe(argv []string) error {
 	a := p.call(request{Op: "unheard-of", Owner: "nobody"}, describeLimit)
 	switch {
 	case a.err != nil:
-		return fmt.Errorf("as a test, lockstorm sent the adapter an unknown request: the adapter must answer \"unsupported\", but "+
-			"failed: %w", a.err)
+		return fmt.Errorf("answer \"unsupported\" to an unknown request: %w", a.err)
 	case a.Answer != ansUnsupported:
-		return fmt.Errorf("as a test, lockstorm sent the adapter an unknown request: the adapter must answer \"unsupported\", but "+
-			"answered %q", a.Answer)
+		return fmt.Errorf("answer \"unsupported\" to an unknown request, not %q", a.Answer)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func (l *locker) watch() {
 		case <-tick.C:
 		}
 		if n, err := proc.Below(); err == nil && n > maxProcesses {
-			l.broke(breach("the adapter has started too many processes: the limit is %d", maxProcesses)) //nolint:errcheck // it is told
+			l.broke(breach("the adapter has more than %d processes", maxProcesses)) //nolint:errcheck // it is told
 			return
 		}
 	}

@@ -53,6 +53,9 @@ func Parse(what, text string, valid []Param) (Values, error) {
 			if len(names) == 0 {
 				return nil, fmt.Errorf("%s takes no parameters, but the command gives %q", what, pair)
 			}
+			if len(names) == 1 && !ok {
+				return nil, fmt.Errorf("%s has no parameter %q: write %s=%s", what, key, names[0], key)
+			}
 			return nil, fmt.Errorf("%s has no parameter %q: %schoose from %s", what, key, DidYouMean(key, names),
 				strings.Join(names, ", "))
 		}

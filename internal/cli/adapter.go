@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -29,20 +28,16 @@ func (a *App) adapterCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "adapter",
 		Short: "test a lock through an adapter: a program in any language",
-		Long: "Commands for adapters. An adapter is a program, in any language, through which lockstorm tests a lock (--backend " +
-			"exec:cmd=FILE, docs/adapters.md).",
+		Long:  "An adapter is a program in any language through which a lock is tested (--backend exec:cmd=FILE, docs/adapters.md).",
 	}
 	f := adapterFlags{provider: cluster.Auto, ttl: 10 * time.Second, seed: 1}
 	check := &cobra.Command{
 		Use:   "check [--topology NAME] [--] CMD [ARGUMENT...]",
-		Short: "check whether an adapter obeys the protocol of docs/adapters.md",
-		Long: `Starts the servers that the adapter needs (its topology), starts the adapter twice against these servers, and
-tests the rules of the protocol. Proxies between the adapter and the servers count requests and hold back answers. The
-output says for each rule whether the adapter obeys the rule. lockstorm does not pass a "--" between CMD and its
-arguments to CMD.
+		Short: "check whether an adapter keeps to the protocol",
+		Long: `Starts the adapter's servers and two instances of it, behind proxies that count requests and hold back answers, and
+says of each rule of the protocol who breaks it: the adapter, or its lock. A "--" right after CMD is not passed on.
 
-Exit codes: 0 every rule that could be checked holds, 1 a rule is broken (the last lines say whether by the adapter or
-by its lock), 3 wrong usage, 4 the adapter cannot run on this host.`,
+Exit codes: 0 none broken, 1 broken, 3 wrong usage, 4 it cannot run here.`,
 		Example: fmt.Sprintf("  %[1]s adapter check adapters/python/flock.py\n  %[1]s adapter check --topology zk-single -- java "+
 			"-jar my-lock.jar", a.st.Name),
 		Args: cobra.MinimumNArgs(1),
@@ -58,9 +53,9 @@ by its lock), 3 wrong usage, 4 the adapter cannot run on this host.`,
 }
 
 func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) error {
-	file, err := exec.LookPath(argv[0])
+	file, err := adapter.Find(argv[0])
 	if err != nil {
-		return harness.Usage(fmt.Errorf("the program %s does not exist or cannot be run: %w", argv[0], err))
+		return harness.Usage(err)
 	}
 	argv[0] = file
 	if len(argv) > 1 && argv[1] == "--" { // as `lockstorm run` divides a backend from its arguments

@@ -24,20 +24,15 @@ func (a *App) checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check DIR|FILE...",
 		Short: "judge stored histories again",
-		Long: `Judges stored histories again. A history is the record of all events of a run.
+		Long: `Judges stored histories again. For a run's directory it merges logs if need be, and writes results.json and the
+reports; for a history file it writes nothing.
 
-For the directory of a run, check judges the history, and writes results.json and the reports
-again. If lockstorm died before it merged the logs of the run into one history, check first merges
-these logs. For a history file, check writes nothing.
-
-With --model, each FILE is a history of another tool, in EDN (as Jepsen's history.edn) or JSON. Each operation has the fields
-process, type (invoke, ok, fail, info), f (the name of the operation) and value. Operations are in order of their
-index. Without an index they are in order of time, and without both in the order of the file. A history passes if it
-is linearizable: its operations have an order in which the model allows every operation. Models:
+With --model each FILE is another tool's history, in EDN (as Jepsen's history.edn) or JSON: operations with process, type
+(invoke, ok, fail, info), f and value, in order of index, else time, else the file. It passes if it is linearizable.
+Models:
 ` + modelHelp() + `
-For several histories the exit code is the first of these codes that applies: 1 (a violation), 4 (a file could not be
-written), 3 (a history could not be read), 2 (inconclusive), 0 (pass). If one history cannot be
-read, check still judges the other histories.`,
+Exit code of several: the first of 1 (a violation), 4 (a file could not be written), 3 (one could not be read; the
+others are judged), 2 (inconclusive), 0.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -137,8 +132,11 @@ func printResults[T any](a *App, all []T, asJSON bool, asked int) error {
 // judge judges a directory or a file; where is the report, or the file itself.
 func (a *App) judge(path string) (*harness.Judged, string, error) {
 	st, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, "", harness.Usage(fmt.Errorf("%s does not exist: name the directory of a run, or a history", path))
+	}
 	if err != nil {
-		return nil, "", harness.Usage(fmt.Errorf("check: %w", err))
+		return nil, "", harness.Usage(err)
 	}
 	if st.IsDir() {
 		j, err := harness.JudgeDir(a.cat, path)

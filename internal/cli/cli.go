@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -124,7 +125,7 @@ func (a *App) code(err error) int {
 		fmt.Fprintf(a.st.Stderr, "%s: %v\n", a.st.Name, err)
 		return code
 	default: // of the command line itself
-		err = a.plainFlagError(err)
+		err = a.plainFlagError(a.plainVerbError(err))
 		verb := ""
 		if len(a.st.Args) > 0 && slices.ContainsFunc(a.root().Commands(),
 			func(c *cobra.Command) bool { return c.Name() == a.st.Args[0] }) {
@@ -135,22 +136,31 @@ func (a *App) code(err error) int {
 	}
 }
 
+// plainVerbError says in a line which verb may have been meant.
+func (a *App) plainVerbError(err error) error {
+	if !strings.HasPrefix(err.Error(), "unknown command ") || len(a.st.Args) == 0 {
+		return err
+	}
+	if near := a.root().SuggestionsFor(a.st.Args[0]); len(near) > 0 {
+		return fmt.Errorf("unknown command %q: did you mean %q?", a.st.Args[0], near[0])
+	}
+	return fmt.Errorf("unknown command %q", a.st.Args[0])
+}
+
 func (a *App) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   a.st.Name,
 		Short: "a crash-test lab for distributed locks",
-		Long: `lockstorm runs concurrent clients against a lock, injects faults into clients and
-servers, records every event, and judges from the record whether the lock kept its
-promises, with and without fencing tokens.
+		Long: `Pauses, kills and disconnects the clients and servers of a lock, then says whether two clients ever held
+it at once, and which writes were lost.
 
-Exit codes: 0 pass, 1 violation, 2 inconclusive, 3 wrong usage, 4 a server or tool is missing on
-this host, 5 an unexpected result (suite, claims), 70 a bug of this program, 130 interrupted (the events recorded so
-far are kept).`,
+Exit codes: 0 pass, 1 violation, 2 inconclusive, 3 wrong usage, 4 a server or tool is missing, 5 an unexpected result
+(suite, claims), 70 a bug, 130 interrupted.`,
 		Example: fmt.Sprintf(`  %[1]s run --backend redis-lua --nemesis client-pause
   %[1]s list backends
   %[1]s doctor`, a.st.Name),
 		Version:       Version(),
-		SilenceErrors: true, SilenceUsage: true,
+		SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	defer onceEach(root)

@@ -60,7 +60,7 @@ func TestUsage(t *testing.T) {
 		{"--help", 0, "Exit codes: 0 pass, 1 violation"},
 		{"run --help", 0, "--fencing"},
 		{"--version", 0, "lockstorm "},
-		{"run", 3, `required flag(s) "backend" not set`},
+		{"run", 3, "--backend NAME is missing"},
 		{"run --backend redis", 3, `unknown backend "redis": choose one of none`},
 		{"run --backend redis-lua --nemesis meteor", 3, `unknown nemesis "meteor"`},
 		{"run --backend redis-lua --nemesis client-pause:x=1", 3, "choose from at, nth, message, every, for, until, while, clients"},
@@ -115,7 +115,7 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lua --nemesis chaos:only=chaos", 3, "chaos cannot inject chaos"},
 		// A fault says how long the run must be, and that is enough.
 		{"run --backend redis-sentinel --nemesis failover-kill --time 9s", 3, "use --time 9.9s or longer"},
-		{"run --backend redis-sentinel --topology redis-sentinel --provider embedded", 3, "has no embedded server for"},
+		{"run --backend redis-sentinel --topology redis-sentinel --provider embedded", 3, "no embedded server for"},
 		{"completion bash", 0, "bash completion"},
 		{"__complete run --backend redis-l", 0, "redis-lua"},
 		{"__complete run --nemesis client-p", 0, "client-pause"},
@@ -123,6 +123,11 @@ func TestUsage(t *testing.T) {
 		{"dance", 3, `unknown command "dance"`},
 		{"list", 3, "say what to list: one of backends, nemeses, workloads, checks"},
 		{"list frogs", 3, "say what to list"},
+		{"list fault", 3, `did you mean "faults"?`},
+		{"rnu", 3, `unknown command "rnu": did you mean "run"?`},
+		{"run --backend exec", 3, "write --backend exec:cmd=FILE"},
+		{"run --backend exec:./lock.py", 3, "write cmd=./lock.py"},
+		{"run --backend redis-lua --nemesis client-pause:at=before-wirte", 3, `did you mean "before-write"?`},
 		{"list backends", 0, "redis-watchdog"},
 		{"list nemeses", 0, "of one: lockstorm list nemeses NAME"},
 		{"list faults client-pause", 0, "for=1.5ttl    how long each injection lasts"},
@@ -134,7 +139,7 @@ func TestUsage(t *testing.T) {
 		{"doctor", 0, "ready: process"},
 		{"doctor", 0, "clock shim"},
 		{"check", 3, "requires at least 1 arg"},
-		{"check /nowhere", 3, "no such file"},
+		{"check /nowhere", 3, "/nowhere does not exist"},
 		{"report /nowhere", 3, "it is not a run directory"},
 	}
 	for _, tc := range tests {

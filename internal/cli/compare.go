@@ -34,17 +34,12 @@ func (a *App) compareCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare A B",
 		Short: "compare the results of two suites",
-		Long: `Lists the differences between suites A and B, for example of two versions of a lock, two time-outs or two machines.
-A and B are each the directory of a suite or its results.json. compare lists violations that appeared or disappeared,
-and figures (such as waiting times) with a statistically significant difference of at least 20 %. The statistical test
-is corrected for the number of figures: if nothing has changed, fewer than 5 of 100 comparisons list any figure. With
-more seeds, compare finds smaller differences.
+		Long: `Lists what differs between two suites (directories or results.json), for example of two versions of a lock:
+violations that appeared or went, and figures that differ significantly and by 20 % or more. If nothing changed, fewer
+than 5 of 100 comparisons list a figure. More seeds find smaller differences.
 
-With --fail the exit code is 1 if B has a violation that A does not have. Without such a violation the exit code is 5
-if a figure of B is significantly worse, or if a cell (a backend under faults) of A is missing or was not measured in
-B. In all other cases the exit code is 0.
-
-With --page FILE, compare writes a web page with the verdict and the figures of each cell of both suites, side by side.`,
+With --fail: 1 if B has a violation that A does not have; 5 if a figure of B is worse, or a cell of A is missing or was not
+measured in B; else 0. --page writes both side by side as a web page.`,
 		Example: fmt.Sprintf("  %[1]s compare lockstorm-runs/before lockstorm-runs/after --fail", a.st.Name),
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {

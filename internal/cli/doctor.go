@@ -23,19 +23,20 @@ type usable struct {
 	Chosen   string            `json:"chosen"` // what --provider auto takes; empty: none can
 	Versions map[string]string `json:"versions,omitempty"`
 	Missing  []string          `json:"missing,omitempty"` // why the other providers cannot
+
+	programs string // of its servers
 }
 
 func (a *App) doctorCommand() *cobra.Command {
 	var asJSON, clean bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "show which servers can be used on this host, and how to get the other servers",
-		Long: `Lists the topologies (sets of servers) by the programs that they run, with the provider that --provider auto
-takes on this host: processes, containers, or servers embedded in lockstorm. Where none can, it says what each lacks
-and how to get it; --json says so of all. Also: what the fault clock-jump needs, whether Docker can run servers, and
-the leftovers of killed runs (containers, networks and unfinished cache folders), which --clean removes, and nothing
-else.
-The exit code is 4 if a topology cannot be started with any provider.`,
+		Short: "show which servers can be used here, and how to get the others",
+		Long: `Says of each kind of server how it is started here (--provider auto), for which topologies, and what is missing with
+the command that gets it. Then: what clock-jump needs, Docker, and what killed runs left behind, which --clean
+removes. --json has all providers.
+
+Exit code 4: a topology cannot be started at all.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if clean {
@@ -149,19 +150,21 @@ func (a *App) doctor(ctx context.Context, asJSON bool) error {
 	return a.Exit(code)
 }
 
-// byStore are the tools, and the topologies by the servers that they are made of: those that run the same programs in the same
-// way are one, named by the programs. What other ways lack is told only where none is there.
+// byStore are the tools, and the topologies by the programs of their servers, which name them. What other ways lack is told only
+// where programs are missing, what Docker lacks only once, and never that nothing is embedded.
 func byStore(all []usable) (out []usable) {
 	at := map[string]int{}
+	docker := all[len(all)-1].Missing
 	for _, u := range all {
 		if u.Tool == "" {
-			if u.Tool = strings.Join(slices.Sorted(maps.Keys(u.Versions)), ", "); u.Chosen == "" || u.Tool == "" {
+			if u.Tool = u.programs; u.Tool == "" {
 				u.Tool, u.Topology = u.Topology, ""
-			} else {
-				u.Missing = nil
 			}
+			u.Missing = slices.DeleteFunc(u.Missing, func(why string) bool {
+				return u.Chosen == cluster.ProcessName || strings.HasPrefix(why, cluster.EmbeddedName+": ") || slices.Contains(docker, why)
+			})
 		}
-		key := fmt.Sprint(u.Tool, u.Chosen, u.Versions)
+		key := fmt.Sprint(u.Tool, u.Chosen, u.Versions, u.Missing)
 		if i, known := at[key]; known && u.Topology != "" {
 			out[i].Topology += ", " + u.Topology
 			continue
@@ -209,6 +212,12 @@ func clocks() usable {
 
 func examine(ctx context.Context, cat *harness.Catalogue, t cluster.Topology) usable {
 	u := usable{Topology: t.Name, Versions: map[string]string{}}
+	var programs []string
+	for _, n := range t.Nodes {
+		programs = append(programs, n.Binary)
+	}
+	slices.Sort(programs)
+	u.programs = strings.Join(slices.Compact(programs), ", ")
 	if len(t.Nodes) == 0 {
 		u.Chosen = "needs no server"
 		return u

@@ -45,22 +45,16 @@ func (a *App) exploreCommand() *cobra.Command {
 	f := exploreFlags{cfg: harness.Defaults()}
 	cmd := &cobra.Command{
 		Use:   "explore --backend NAME [-- ARGUMENT...]",
-		Short: "make many runs, to find faults that make a lock break its promises",
-		Long: `explore makes many runs of a lock, and chooses the faults, the times at which they act, the workload and the
-number of clients of each run. explore observes in which order requests, answers, expired leases and faults occurred.
-Some runs show a new order, and in some runs two clients nearly hold the lock at the same time: explore makes variants
-of these runs. With --random, explore chooses every run at random and learns nothing from earlier runs. Use --random
-to measure how much the learning helps.
+		Short: "search for faults that break a lock",
+		Long: `Makes many short runs in parallel, and chooses their faults, moments, workload and clients: it varies runs in which
+requests, answers, expired leases and faults came in a new order, or two clients nearly held the lock at once. --random
+learns nothing, to measure what learning is worth.
 
-explore makes short runs in parallel, as many as the processors and the memory allow. At the end explore lists the
-distinct violations. For the first violations (--shrink says how many), explore searches for the smallest run that
-still shows the violation, as the command shrink does. For each violation explore keeps the directory of a run, which
-the command replay can repeat.
+At the end it lists the distinct violations, keeps a run of each for replay, and shrinks the first ones (--shrink). With
+the same --out a later search goes on.
 
-The directory of the search (--out) also holds what explore has learned: with the same --out, a later search continues.
-
-Exit codes: 0 no violation, 1 a violation, 2 no run had a verdict, 3 wrong usage, 4 the runs could not be made, 130
-interrupted (explore keeps the violations that it has found).`,
+Exit codes: 0 no violation, 1 a violation, 2 no run had a verdict, 3 wrong usage, 4 no run could be made, 130 interrupted
+(what was found is kept).`,
 		Example: fmt.Sprintf("  %[1]s explore --backend redlock --for 5m\n  %[1]s explore --backend redis-fenced --fencing on --for "+
 			"1m --fail-on defect\n  %[1]s explore --backend redsync --vary fail-fast,tries --for 5m\n  %[1]s explore --backend "+
 			"exec:cmd=./my-lock.py -- an argument of my-lock.py", a.st.Name),

@@ -20,16 +20,14 @@ func (a *App) exportCommand() *cobra.Command {
 	var format, out string
 	cmd := &cobra.Command{
 		Use:   "export DIR|FILE",
-		Short: "write the lock operations of a run as a history for Jepsen's or Porcupine's checkers",
-		Long: `Writes the acquires and releases of a run as a history for other tools. These tools do not know leases.
+		Short: "write a run as a history for Jepsen or Porcupine",
+		Long: `Writes acquires and releases for tools that know no leases:
 
-  jepsen     history.edn in Jepsen's format, one map per line; with several locks each value is [lock value], as in
-             jepsen.independent
+  jepsen     history.edn, one map a line; with several locks values are [lock value], as in jepsen.independent
   porcupine  a JSON array of porcupine.Operation, with f, key and client as input
 
-In the exported history each grant has a process number of its own, and the value names the client. If a grant ended without
-a release (its lease expired, or its client died), export writes a release with unknown outcome, because the lock may have
-been free from that moment on. export refuses read-write locks, because several clients may hold them at once.`,
+Each grant has a process number of its own; the value names the client. A grant that ended without a release (expired,
+or its client died) gets one of unknown outcome. Read-write locks are refused: several clients may hold them.`,
 		Example: fmt.Sprintf("  %[1]s export lockstorm-runs/run-1 --as jepsen --out history.edn\n  %[1]s check --model mutex "+
 			"history.edn", a.st.Name),
 		Args: cobra.ExactArgs(1),

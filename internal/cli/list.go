@@ -37,13 +37,17 @@ func (a *App) listCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:       "list " + strings.Join(kinds, "|") + " [NAME]",
-		Short:     "list backends, faults, workloads and more; with a name, all about that one",
+		Short:     "list locks, faults, workloads and more; with a name, all about one",
 		ValidArgs: append(kinds, "faults"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if (len(args) == 1 || len(args) == 2) && lists[args[0]] != nil {
 				return nil
 			}
-			return fmt.Errorf("say what to list: one of %s", strings.Join(kinds, ", "))
+			hint := ""
+			if len(args) > 0 {
+				hint = catalog.DidYouMean(args[0], append(kinds, "faults"))
+			}
+			return fmt.Errorf("say what to list: %s", cmp.Or(strings.TrimSpace(hint), "one of "+strings.Join(kinds, ", ")))
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			items, whole := lists[args[0]](), len(args) == 2

@@ -19,16 +19,14 @@ func (a *App) mergeCommand() *cobra.Command {
 	var s suiteFlags
 	cmd := &cobra.Command{
 		Use:   "merge DIR... --out DIR",
-		Short: "make one report from the shards of a suite, or from an interrupted suite",
-		Long: `Judges the runs in several suite directories together: the shards of one suite, or the directory of a suite that was
-killed. merge leaves the runs where they are, and the report links to them: do not move the directories afterwards. The
-exit code is the exit code of the whole suite. If a cell (a backend under faults) has no run, the report lists this
-cell, and the exit code is 2.`,
+		Short: "make one report of the shards of a suite, or of an interrupted one",
+		Long: `Judges the runs of several suite directories together: the shards of a suite, or one that was killed. The report
+links to the runs where they are: do not move them. It exits as the whole suite does; with 2 if a cell has no run.`,
 		Example: fmt.Sprintf("  %[1]s merge shard-1 shard-2 shard-3 --out all\n  %[1]s merge killed --out killed", a.st.Name),
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if s.out == "" {
-				return errors.New(`required flag(s) "out" not set`)
+				return errors.New("--out DIR is missing: where to write the merged suite")
 			}
 			before, err := s.readBaseline()
 			if err != nil {
@@ -70,10 +68,9 @@ func newOrSame(out string, dirs []string) error {
 func (a *App) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [FILE]",
-		Short: "write a suite file with comments, as a start for your own suite",
-		Long: "Writes " + suiteFile + ", or the file FILE. If this program contains your own locks, the suite tests them. If not, " +
-			"the suite tests two of lockstorm's locks. With - in place of FILE, init prints the suite. init never overwrites an " +
-			"existing file.",
+		Short: "write a commented suite file to start from",
+		Long: "Writes " + suiteFile + ", or FILE (- prints it), never over an existing file: a suite of your program's own locks, " +
+			"else of two of lockstorm's.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := suiteFile

@@ -22,14 +22,12 @@ func (a *App) replayCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "replay DIR",
-		Short: "repeat a run with the same configuration, seed and faults",
-		Long: `Makes the run of a run directory once more, in a new directory. The file trial.json in the run directory gives the
-configuration, the seed and the plan (the list of all faults). The timing of the processes may differ from that of the
-original run. So a fault may hit another client, unless the plan names the client.
+		Short: "repeat a run: the same configuration, seed and faults",
+		Long: `Repeats a run: configuration, seed and plan of faults come from its trial.json. Timing differs, so a fault may hit
+another client unless the plan names one.
 
-A repeated run ended like the original run if each check has the same verdict, and findings with the same rules. The
-output says this for each repeated run. The exit code is 1 if a run has a violation. If no run has a violation, the exit
-code is 2 if a run is inconclusive, and 0 if all runs passed.`,
+Each run says whether it ended like the first: the same verdict of each check, findings of the same rules. Exit codes: 1
+a violation, else 2 inconclusive, else 0.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.replay(cmd.Context(), args[0], out, times)

@@ -13,10 +13,9 @@ import (
 func (a *App) reportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "report DIR",
-		Short: "judge a run again, and write its reports again",
-		Long: `Judges the history of a run directory and writes results.json, report.html and junit.xml
-again.
-The exit code says only whether the files were written. To get the verdict as exit code, use the command check.`,
+		Short: "judge a run again and write its reports",
+		Long: `Judges a run again and writes results.json, report.html and junit.xml. The exit code says whether they were
+written; check has the verdict.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			j, err := harness.Interruptible(cmd.Context(), args[0],

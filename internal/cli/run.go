@@ -17,6 +17,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/adapter"
 	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/internal/shell"
 	"github.com/lockstorm/lockstorm/reports"
@@ -30,13 +31,11 @@ func (a *App) runCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "run --backend NAME [-- ARGUMENT...]",
-		Short: "run clients against a lock, inject faults, and judge the record of the run",
-		Long: `Runs clients of one backend (a lock) under faults, records every event, and judges the record.
+		Short: "run clients of a lock under faults, and judge it",
+		Long: `Runs clients of a lock under faults, and judges the record.
 
-The directory of the run holds trial.json, plan.json, logs/, history.jsonl, nodes/, results.json,
-report.html and junit.xml. The last lines on stdout are the verdict, the path of the report, and a command
-that starts a new run with the same flags and seed. The command replay repeats the run with its saved plan (the list
-of all faults).`,
+The run's directory has report.html, results.json, junit.xml, history.jsonl, plan.json, trial.json, logs/ and nodes/.
+The last lines are the report's path and the command for a new run with the same seed; replay repeats this run's plan.`,
 		Example: fmt.Sprintf(`  %[1]s run --backend redis-lua --nemesis client-pause --ttl 1s --clients 3
   %[1]s run --backend redis-fenced --nemesis client-pause --fencing on
   %[1]s run --backend redis-lua --nemesis client-pause:at=before-write,for=2ttl --nemesis server-restart
@@ -47,7 +46,10 @@ of all faults).`,
 				return err
 			}
 			if cfg.Backend == "" {
-				return errors.New(`required flag(s) "backend" not set`)
+				return errors.New("--backend NAME is missing: `list backends` has the names")
+			}
+			if cfg.Backend == adapter.Name {
+				return errors.New("cmd=FILE is missing: write --backend exec:cmd=FILE, with your adapter's program")
 			}
 			return a.run(cmd, cfg, asJSON)
 		},

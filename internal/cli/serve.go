@@ -25,10 +25,9 @@ func (a *App) serveCommand() *cobra.Command {
 	addr := serveAddr
 	cmd := &cobra.Command{
 		Use:   "serve DIR",
-		Short: "show the runs and suites of a directory in a web browser",
-		Long: `Serves a directory over HTTP until you interrupt the command. The page lists the runs and suites in the directory, with
-their verdicts and reports. The page also lists runs that are still in progress. The server only reads files, answers only
-requests for its own address, and does not follow links that lead out of the directory.`,
+		Short: "show the runs and suites of a directory in a browser",
+		Long: `Serves a directory until interrupted: its runs and suites, also those in progress, with verdicts and reports. It
+only reads, answers requests for its own address alone, and follows no link out of the directory.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.serve(cmd.Context(), args[0], addr) },
 	}

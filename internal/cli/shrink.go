@@ -31,19 +31,16 @@ func (a *App) shrinkCommand() *cobra.Command {
 	var f shrinkFlags
 	cmd := &cobra.Command{
 		Use:   "shrink DIR",
-		Short: "find the smallest run that still shows the same violation",
-		Long: `Tries smaller versions of the run in a run directory: fewer faults, fewer clients, a shorter run, shorter
-faults. shrink takes a smaller version if nearly every run of this version shows the same violation (check, rule and
-class). shrink repeats each version until a statistical test decides (a sequential test: do 90 % or only 50 % of the
-runs show the violation?). After 4 runs with the violation shrink takes the version. After 2 runs without the
-violation shrink refuses the version. At most 1 of 10 decisions is wrong.
+		Short: "find the smallest run with the same violation",
+		Long: `Looks for the smallest run that still shows the violation (check, rule and class): fewer faults and clients, a
+shorter run, shorter faults. 4 runs with the violation accept a smaller version, 2 without it refuse it; at most 1 of
+10 such decisions is wrong.
 
-At the end shrink repeats the smallest version --rate times, and prints the share of runs with the violation, with the 95 %
-confidence interval. The directory of the result contains the smallest version (the command replay repeats it), the report of
-a run with the violation, and ` + shrunkFile + `.
+At the end the smallest version runs --rate times, and its rate is printed with a 95 % confidence interval. The directory
+has it (replay repeats it), the report of a run with the violation, and ` + shrunkFile + `.
 
-Exit codes: 0 a smaller run was found, or no smaller run shows the violation; 2 too few repeated runs show the violation;
-3 wrong usage; 130 interrupted (shrink keeps the smallest version so far).`,
+Exit codes: 0 done, also if nothing smaller shows it; 2 the run shows it too rarely; 3 wrong usage; 130 interrupted (the
+smallest so far is kept).`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.shrink(cmd.Context(), args[0], f) },
 	}

@@ -43,25 +43,18 @@ func (a *App) suiteCommand() *cobra.Command {
 	var s suiteFlags
 	cmd := &cobra.Command{
 		Use:   "suite [FILE|PRESET]",
-		Short: "run many backends under many faults, and compare the outcomes with the expected outcomes",
-		Long: `Runs every cell of a suite file (default: ` + suiteFile + `) or of a preset. A cell is a backend
-under faults, with one or several seeds: each seed is a run. suite makes several runs in parallel, and says which
-cells had the expected outcome.
+		Short: "run many locks under many faults, against what is expected",
+		Long: `Runs each cell (a lock under faults, once a seed) of a file (default: ` + suiteFile + `) or preset, and compares
+outcomes with what is expected. With compare: true nothing is expected: it says which lock to choose.
 
-Presets: ` + cmp.Or(strings.Join(a.book.PresetNames(), ", "), "none") + `. To write your own suite, start from a preset (--print)
-or from the file that the command init writes.
+Presets: ` + cmp.Or(strings.Join(a.book.PresetNames(), ", "), "none") + `. Start from one (--print), or from init.
 
-The directory of the suite holds suite.json, runs/CELL/seed-N (each the directory of a run), results.json,
-index.html, matrix.md, matrix.csv and junit.xml. Every suite also runs controls. A control is a run with a known outcome:
-if a control has another outcome, lockstorm or this host does not work, and no verdict of the suite counts.
+The directory has index.html, results.json, matrix.md, matrix.csv, junit.xml, suite.json and runs/CELL/seed-N. Controls,
+whose outcome is known, run first: a wrong one voids the suite.
 
-With compare: true in the file, the suite has no expected outcomes. The suite compares the locks, and the page says
-which lock to choose.
-
-Exit codes: 0 all as expected; 1 an unexpected violation; 2 a cell is inconclusive, or nothing was
-judged; 3 wrong usage; 4 something is missing or broken on this host, or a control has an unexpected outcome; 5 a cell has passed
-although a violation was expected, or another expectation or a threshold is not met; 70 a bug of this program; 130 interrupted.
-If several of the codes 1, 4, 2 and 5 apply, suite uses the first of them in this order.`,
+Exit codes, the first that applies: 1 an unexpected violation; 4 something is missing or broken here, or a control is
+wrong; 2 inconclusive, or nothing was judged; 5 an expected violation, other expectation or threshold was missed; 0 as
+expected. 3 wrong usage; 70 a bug; 130 interrupted.`,
 		Example: fmt.Sprintf(`  %[1]s suite smoke
   %[1]s suite lockstorm.yaml --out results --baseline baseline.json
   %[1]s suite ci --shard 1/3 --out shard-1

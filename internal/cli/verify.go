@@ -29,15 +29,14 @@ func (a *App) verifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify DIR|FILE...",
 		Short: "check the proofs of violations in a run, a suite or a proof file",
-		Long: `Checks the proofs of violations, without the code that found the violations. The proof of a finding names a rule and a
-few events of the record. The proof holds if these events show that the lock broke the rule.
+		Long: `Checks the proofs of violations, without the code that found them: a proof names a rule and a few events, which
+must show that the lock broke it.
 
-For the directory of a run, verify checks each proof against the whole record. For the directory of a suite, verify checks the
-proofs of all runs. A file that --save wrote contains a proof with its events. With --record, verify also checks that these
-events are in the record of the run.
+The proofs of a run or suite are checked against the whole record. A file of --save has its events in it; --record checks
+that they are in the record, too.
 
-Exit codes: 0 every proof holds, 1 a proof does not hold, 2 a proof was not checked, because its events are not enough (use
---record, or judge the record again with the command check), 3 wrong usage.`,
+Exit codes: 0 every proof holds, 1 one does not, 2 one has too few events (use --record, or judge again with check), 3
+wrong usage.`,
 		Example: fmt.Sprintf("  %[1]s verify lockstorm-runs/run-1\n  %[1]s verify lockstorm-runs/run-1 --finding 3 --save "+
 			"proof.json\n  %[1]s verify proof.json --record history.jsonl", a.st.Name),
 		Args: cobra.MinimumNArgs(1),

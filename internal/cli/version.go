@@ -30,8 +30,8 @@ func (a *App) versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "print the version of this program and of its file formats",
-		Long: `Prints the version of this program, the revision of its source, the version of Go, the platform, and the schema versions
-of history.jsonl and results.json. version also says whether the source had uncommitted changes.`,
+		Long: `Prints version, revision (with uncommitted changes or not), Go, platform, and the schema versions of history.jsonl
+and results.json.`,
 		Example: fmt.Sprintf(`  %[1]s version
   %[1]s version --json`, a.st.Name),
 		Args: cobra.NoArgs,

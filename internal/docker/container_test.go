@@ -92,7 +92,7 @@ func TestUnreachable(t *testing.T) {
 	for err, want := range map[error]string{
 		fmt.Errorf("dial: %w", fs.ErrPermission):             "add you to the group docker",
 		errors.New("permission denied while trying\nmore"):   "add you to the group docker",
-		errors.New("Cannot connect to the Docker daemon at"): "start the daemon, or set DOCKER_HOST",
+		errors.New("Cannot connect to the Docker daemon at"): "start the daemon, set DOCKER_HOST",
 		errors.New("an answer of 200 pages\nof which"):       "the Docker daemon gave an unexpected answer",
 	} {
 		if text := unreachable(err).Error(); !strings.Contains(text, want) || strings.Contains(text, "\n") {

@@ -93,7 +93,7 @@ func ping(host string) error {
 
 // unreachable is why the daemon does not answer, and the way out.
 func unreachable(err error) error {
-	const or = `, or choose another --provider`
+	const or = `, or use another --provider`
 	text := err.Error()
 	switch {
 	case errors.Is(err, fs.ErrPermission) || strings.Contains(text, "permission denied"):
@@ -101,7 +101,7 @@ func unreachable(err error) error {
 			"log in again%s: %w", or, errFirst(err))
 	case client.IsErrConnectionFailed(err) || strings.Contains(text, "Cannot connect to the Docker daemon") ||
 		strings.Contains(text, "docker socket not found") || strings.Contains(text, "no such file"):
-		return fmt.Errorf("the Docker daemon does not answer: start the daemon, or set DOCKER_HOST to its address%s: %w", or,
+		return fmt.Errorf("the Docker daemon does not answer: start the daemon, set DOCKER_HOST%s: %w", or,
 			errFirst(err))
 	}
 	return fmt.Errorf("the Docker daemon gave an unexpected answer: check the daemon with `docker info`%s: %w", or, errFirst(err))

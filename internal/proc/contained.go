@@ -23,8 +23,8 @@ func (s *Starter) StartContained(name string, cmd *exec.Cmd) (*Process, error) {
 	if err == nil {
 		cmd.SysProcAttr = namespaces()
 	} else if os.Getuid() == 0 {
-		return nil, fmt.Errorf("cannot start %s: this server refuses to run as root, so run lockstorm as another user (lockstorm "+
-			"cannot run the server as the user `nobody`, because %w)", name, err)
+		return nil, fmt.Errorf("cannot start %s, which refuses to run as root: be another user (it cannot be started as `nobody`: %w)",
+			name, err)
 	}
 	return s.start(name, cmd, true)
 }

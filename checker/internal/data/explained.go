@@ -70,9 +70,9 @@ func (in question) split(s facts.Shown) (f checker.Finding, wrong bool) {
 func (in question) lostUpdate(s facts.Shown) checker.Finding {
 	e, unseen := s.Event, len(s.Others)
 	why := in.explainLoss(e, s.Others)
-	f := plainly(why.rule, s, fmt.Sprintf("the write of %s (grant %s, value %d -> %d) at %s overwrote %d acknowledged %s of %s "+
-		"that this client had never seen",
-		e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, checker.Seconds(e.Time), unseen, updates(unseen), grantsOf(s.Others)))
+	f := plainly(why.rule, s, fmt.Sprintf("the write of %s (grant %s, value %d -> %d) at %s overwrote %d acknowledged %s of "+
+		"%s unseen", e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, checker.Seconds(e.Time), unseen, updates(unseen),
+		grantsOf(s.Others)))
 	f.Cost(s.Loss())
 	f.Message += broughtBack(unseen, int(f.Lost))
 	why.explain(&f)

@@ -1,6 +1,4 @@
-// Package ownredis shows how to test your own lock on Redis. lockstorm starts the Redis server, and injects faults
-// into it. Copy this package, and replace the two commands SET and DEL by the calls of your library. You must write
-// only [Spec] and the types that it opens.
+// Package ownredis shows how to test your own lock on Redis: copy it, and put your library's calls in place of SET and DEL.
 package ownredis
 
 import (
@@ -23,23 +21,21 @@ const (
 	Bug  = "my-redis-lock-del"
 )
 
-// ours deletes the key only if the key still belongs to this owner.
+// ours deletes the key only if it still belongs to this owner.
 var ours = redis.NewScript(`if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`)
 
-// anybodys deletes the key even if it belongs to another client: the planted bug.
+// anybodys deletes another client's key, too: the planted bug.
 var anybodys = redis.NewScript(`return redis.call('DEL', KEYS[1])`)
 
-// Catalogue contains lockstorm's parts for files and for Redis (with its servers), and the two locks of this package. (To use all
-// stores of lockstorm, see package backends/stores.)
+// Catalogue has lockstorm's parts for files and Redis, and the two locks of this package.
 func Catalogue() *harness.Catalogue {
 	cat := harness.New(file.Part(), stock.Part())
-	cat.Backends.Add(Spec(Name, "acquire by SET NX PX; the release deletes the key only if the key belongs to the releasing client",
-		ours), Spec(Bug, "acquire by SET NX PX; the release deletes the key even if the key belongs to another client (a planted bug)",
-		anybodys))
+	cat.Backends.Add(Spec(Name, "SET NX PX; release by compare-and-delete", ours),
+		Spec(Bug, "SET NX PX; release by DEL: a planted bug", anybodys))
 	return cat
 }
 
-// Spec describes a lock for the catalogue. The lock runs on a topology (a set of servers) of lockstorm.
+// Spec describes a lock to the catalogue.
 func Spec(name, doc string, release *redis.Script) backends.Spec {
 	return backends.Spec{
 		Name: name, Doc: doc, Topologies: []string{"redis-single"}, Ends: backends.EndsLease,
@@ -47,10 +43,9 @@ func Spec(name, doc string, release *redis.Script) backends.Spec {
 		Open: func(_ context.Context, env backends.Env) (backends.Locker, error) {
 			node := env.Nodes[0].Name
 			client := redis.NewClient(&redis.Options{
-				Addr:   node, // the name of the server: env.Dial connects to it through a proxy, in which faults act
+				Addr:   node, // a name, for env.Dial: faults act in its proxy
 				Dialer: func(ctx context.Context, _, addr string) (net.Conn, error) { return env.Dial(ctx, addr) },
-				// Without retries. If a SET were sent again, it would find its own key, and report that another client has the
-				// lock. A repeated release would report that the lock was not held. Instead, report such outcomes as unknown.
+				// Without retries: a SET that is sent again finds its own key, and looks refused.
 				MaxRetries: -1, ContextTimeoutEnabled: true,
 			})
 			return &locker{env: env, client: client, release: release}, nil
@@ -60,21 +55,21 @@ func Spec(name, doc string, release *redis.Script) backends.Spec {
 
 func key(run, lock string) string { return run + ":" + lock }
 
-// locker gives one client access to the locks.
+// locker is one client's access.
 type locker struct {
 	env     backends.Env
 	client  *redis.Client
 	release *redis.Script
 }
 
-// Acquire repeats TryAcquire, as the users of this lock do.
+// Acquire repeats TryAcquire, as users do.
 func (l *locker) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
 	return backends.Poll(ctx, l.env, req, l.TryAcquire)
 }
 
-// TryAcquire tries once to acquire the lock. The value of the key is the owner, which is different for each try.
+// TryAcquire tries once. The key's value is the owner, a new one for each try.
 func (l *locker) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
-	sent := l.env.Now() // just before the request is sent: the lease starts at this time
+	sent := l.env.Now() // just before the request: the lease begins
 	taken, err := l.client.SetNX(ctx, key(l.env.Run, req.Lock), req.Owner, req.TTL).Result()
 	switch {
 	case err != nil:

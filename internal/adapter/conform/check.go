@@ -134,7 +134,7 @@ func Check(ctx context.Context, t Target) (all []Result) {
 	for _, r := range rules {
 		one := Result{Rule: r.text, NotTried: missing}
 		if missing == "" && r.need == excludes && x.shares {
-			one.NotTried = "a second client gets a held lock"
+			one.NotTried = "the lock lets two in"
 		}
 		if one.NotTried == "" {
 			x.hold(ctx, r, &one)
@@ -181,7 +181,7 @@ func (x *bench) anew(ctx context.Context, after rule) (missing string) {
 	x.breaches() // the broken one's end is not asked about
 	err := x.opens(ctx)
 	if said := x.breaches(); said != "" || err != nil {
-		return fmt.Sprintf("the adapter cannot be started again: %s", cmp.Or(said, fmt.Sprint(err)))
+		return fmt.Sprintf("it cannot be started again: %s", cmp.Or(said, fmt.Sprint(err)))
 	}
 	return ""
 }
@@ -328,6 +328,6 @@ func within(d time.Duration, what string, f func() error) error {
 	case err := <-done:
 		return err
 	case <-time.After(d):
-		return fmt.Errorf("%s took longer than %v", what, d)
+		return fmt.Errorf("%s took more than %v", what, d)
 	}
 }

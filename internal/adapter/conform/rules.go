@@ -78,17 +78,17 @@ func (x *bench) opens(ctx context.Context) (err error) {
 func (x *bench) free(ctx context.Context) error {
 	lease, err := x.take(ctx, x.a, "free")
 	if err != nil {
-		return fmt.Errorf("a client failed to acquire a free lock, although all servers were healthy: %w", err)
+		return fmt.Errorf("answer \"granted\" to a try of a free lock: %w", err)
 	}
 	if err := lease.Release(ctx); err != nil {
-		return fmt.Errorf("a client failed to release the lock: %w", err)
+		return fmt.Errorf("answer \"ok\" to the holder's release: %w", err)
 	}
 	return nil
 }
 
 func (x *bench) exclusive(ctx context.Context) error {
 	if !x.about.Model.Locks() {
-		return skip("model %s promises no mutual exclusion", x.about.Model.Kind)
+		return skip("model %s allows several holders", x.about.Model.Kind)
 	}
 	held, err := x.take(ctx, x.a, "exclusive")
 	if err != nil {
@@ -98,10 +98,9 @@ func (x *bench) exclusive(ctx context.Context) error {
 	for tries := 0; tries < 3 && time.Since(granted) < x.t.TTL/2; tries++ { // a library's own wait may last as long as the lease
 		if lease, err := x.try(ctx, x.b, "exclusive"); err == nil {
 			x.shares = true
-			return errLock{errors.Join(errors.New("a second client got a lock that the first client still held"), lease.Release(ctx))}
+			return errLock{errors.Join(errors.New("c2 got the lock while c1 held it"), lease.Release(ctx))}
 		} else if outcome, _ := backends.Outcome(err); !errors.Is(err, backends.ErrBusy) {
-			err = fmt.Errorf("when a client tries to acquire a lock that another client holds, the adapter must answer \"busy\", but "+
-				"the result was: %w", err)
+			err = fmt.Errorf("answer \"busy\" to a try of a held lock: %w", err)
 			if outcome == history.Info {
 				return errors.Join(errUnheard{err}, held.Release(ctx))
 			}
@@ -134,18 +133,18 @@ func (x *bench) handsOver(ctx context.Context) error {
 	select {
 	case a := <-got:
 		if a.err == nil {
-			return ofLock("a client that should wait got the lock while another client still held it")
+			return ofLock("the waiting c2 got the lock while c1 held it")
 		}
-		return fmt.Errorf("the acquire of a held lock must wait for the release, but the acquire returned immediately: %v",
+		return fmt.Errorf("let an acquire wait until the lock is released: %v",
 			a.err) //nolint:errorlint // a refusal is no mistake of the lock here
 	case <-time.After(patience):
 	}
 	if err := held.Release(ctx); err != nil {
-		return fmt.Errorf("the release of a held lock failed: %w", err)
+		return fmt.Errorf("answer \"ok\" to the holder's release: %w", err)
 	}
 	a := <-got
 	if a.err != nil {
-		return fmt.Errorf("the holder released the lock, but the acquire of the waiting client failed: %w", a.err)
+		return fmt.Errorf("grant a released lock to the client that waits: %w", a.err)
 	}
 	return a.lease.Release(ctx)
 }
@@ -162,7 +161,7 @@ func (x *bench) tokens(ctx context.Context) error {
 			return err
 		}
 		if now := lease.Info().Token; i > 0 && now <= last {
-			return ofLock("token %d was followed by token %d", last, now)
+			return ofLock("after token %d came %d: each must be larger", last, now)
 		} else {
 			last = now
 		}
@@ -183,8 +182,7 @@ func (x *bench) cancels(ctx context.Context) error {
 	err = within(answerLimit, "the answer to a cancelled acquire", func() error {
 		lease, err := x.b.Acquire(short, x.request("cancel"))
 		if err == nil {
-			return errLock{errors.Join(errors.New("an acquire that lockstorm had cancelled got the lock while another client still "+
-				"held it"), lease.Release(ctx))}
+			return errLock{errors.Join(errors.New("a cancelled acquire of c2 got the lock while c1 held it"), lease.Release(ctx))}
 		}
 		return nil
 	})
@@ -200,7 +198,7 @@ func (x *bench) releasesOnce(ctx context.Context) error {
 		return err
 	}
 	if lease.Release(ctx) == nil {
-		return ofLock("it answered \"ok\" again")
+		return ofLock("it said \"ok\" again: delete only what is still the owner's")
 	}
 	return nil
 }
@@ -209,7 +207,7 @@ func (x *bench) releasesOnce(ctx context.Context) error {
 // when the next grant is already held.
 func (x *bench) keeps(ctx context.Context) error {
 	if !x.about.Model.Locks() {
-		return skip("model %s promises no mutual exclusion", x.about.Model.Kind)
+		return skip("model %s allows several holders", x.about.Model.Kind)
 	}
 	first, err := x.take(ctx, x.a, "keeps-first")
 	if err != nil {
@@ -220,10 +218,10 @@ func (x *bench) keeps(ctx context.Context) error {
 	case errors.As(err, new(errUnheard)): // it is tried again
 		return errors.Join(err, first.Release(ctx))
 	case err != nil:
-		return cmp.Or(first.Release(ctx), skip("a client that holds a lock gets no second one: %v", err))
+		return cmp.Or(first.Release(ctx), skip("a client gets only one lock: %v", err))
 	}
 	if err := first.Release(ctx); err != nil { // as where a lock is held for the time of a function: then the inner one ends first
-		return cmp.Or(other.Release(ctx), skip("a client that holds two locks cannot release the first one first: %v", err))
+		return cmp.Or(other.Release(ctx), skip("the first of two locks cannot be released first: %v", err))
 	}
 	lease, err := x.try(ctx, x.b, "keeps-other")
 	switch over := x.spec.Ends == history.EndsLease && x.clock.Now() >= other.Info().Deadline; {
@@ -232,8 +230,7 @@ func (x *bench) keeps(ctx context.Context) error {
 	case over:
 		return nil // the host was busy
 	case err == nil:
-		return errLock{errors.Join(errors.New("a client that held two locks released one of them, and then another client got the "+
-			"other lock"), lease.Release(ctx))}
+		return errLock{errors.Join(errors.New("c1 released one lock, and c2 got the other: release one at a time"), lease.Release(ctx))}
 	}
 	return other.Release(ctx)
 }
@@ -257,21 +254,21 @@ func (x *bench) settles(ctx context.Context) error {
 		}
 		switch got, err := access.Read(ctx, register); {
 		case err != nil:
-			return fmt.Errorf("a new holder failed to read the data: %w", err)
+			return fmt.Errorf("let a new holder read: %w", err)
 		case got != i:
-			return ofLock("a new holder must read %d, the last value written (0 at the start), but it read %d", i, got)
+			return ofLock("a new holder read %d: the last value written is %d", got, i)
 		}
 		if err := access.Write(ctx, register, i, i+1); err != nil {
-			return fmt.Errorf("a holder of the lock failed to write its data: %w", err)
+			return fmt.Errorf("let the holder write: %w", err)
 		}
 		switch got, err := access.Read(ctx, register); {
 		case err != nil:
-			return fmt.Errorf("a client wrote its data, but then failed to read the data: %w", err)
+			return fmt.Errorf("let the holder read what it wrote: %w", err)
 		case got != i+1:
-			return ofLock("a client wrote %d, but then read %d", i+1, got)
+			return ofLock("the holder wrote %d and read %d", i+1, got)
 		}
 		if err := lease.Release(ctx); err != nil {
-			return fmt.Errorf("a client failed to release the lock: %w", err)
+			return fmt.Errorf("answer \"ok\" to the holder's release: %w", err)
 		}
 	}
 	return nil
@@ -287,16 +284,16 @@ func (x *bench) calls(ctx context.Context) error {
 	}
 	if slices.Contains(x.about.Calls, backends.CallExtend) {
 		if _, err := lease.(backends.Extender).Extend(ctx); err != nil {
-			return fmt.Errorf("a holder failed to extend its lease: %w", err)
+			return fmt.Errorf("let the holder extend its lease: %w", err)
 		}
 	}
 	asks := slices.Contains(x.about.Calls, backends.CallAsk)
 	if asks {
 		switch held, err := lease.(backends.Asker).Held(ctx); {
 		case err != nil:
-			return fmt.Errorf("the client held the lock, but the request `ask` failed: %w", err)
+			return fmt.Errorf("answer \"ask\" with \"held\": %w", err)
 		case !held:
-			return ofLock("the client held the lock, but the answer to the request `ask` was `held: false`")
+			return ofLock("\"ask\" says held: false to the holder")
 		}
 	}
 	if err := lease.Release(ctx); err != nil {
@@ -304,7 +301,7 @@ func (x *bench) calls(ctx context.Context) error {
 	}
 	if asks {
 		if held, err := lease.(backends.Asker).Held(ctx); err == nil && held {
-			return ofLock("the client had released the lock, but the answer to the request `ask` was `held: true`")
+			return ofLock("\"ask\" says held: true after the release")
 		}
 	}
 	return nil
@@ -343,15 +340,15 @@ func (x *bench) early(ctx context.Context) error {
 		if mended := letGo(); err != nil {
 			return mended // it has given up
 		}
-		return errors.New("it granted a lock while the store's answers were held back")
+		return errors.New("wait for the store's answer before \"granted\"")
 	case <-time.After(patience):
 	}
 	if err := letGo(); err != nil {
 		return err
 	}
-	return within(answerLimit+x.t.TTL, "the adapter's answer to an acquire (counted from the store's answer)", func() error {
+	return within(answerLimit+x.t.TTL, "the answer to an acquire, after the store's,", func() error {
 		if err := <-got; errors.Is(err, backends.ErrBusy) {
-			return errors.New("it answered \"busy\" when the store answered late, although the lock was free")
+			return errors.New("answer \"busy\" only if the store says that the lock is held")
 		}
 		return nil // or it has given up: nobody can tell
 	})
@@ -396,7 +393,7 @@ func (x *bench) notSent(ctx context.Context) error {
 	}
 	mended := letGo()
 	if n := sent.Load(); errors.Is(err, backends.ErrNotSent) && n > 0 {
-		return fmt.Errorf("it had sent %d bytes", n)
+		return fmt.Errorf("answer \"error\" once anything was sent: %d bytes had left", n)
 	}
 	return mended
 }
@@ -415,13 +412,13 @@ func (x *bench) ends(ctx context.Context) error {
 		return err
 	}
 	if took > adapter.EndLimit {
-		return fmt.Errorf("it did not exit, and was ended by a signal after %v", took.Round(time.Millisecond))
+		return fmt.Errorf("exit at the end of the pipe: a signal had to end it after %v", took.Round(time.Millisecond))
 	}
 	if x.shares || x.spec.Ends != history.EndsLease || time.Since(began) > x.t.TTL/2 {
 		return nil
 	}
 	if next, err := x.try(ctx, x.a, lock); err == nil && x.clock.Now() < lease.Info().Deadline {
-		return errors.Join(errors.New("it released a lock"), next.Release(ctx))
+		return errors.Join(errors.New("it released a lock: leave that to the store"), next.Release(ctx))
 	}
 	return nil
 }

@@ -29,15 +29,15 @@ func (x *bench) seesOther(context.Context) error {
 				space, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/%s", pid, kind))
 				switch {
 				case errors.Is(err, fs.ErrPermission):
-					return skip("the namespaces of the adapter's processes cannot be read: %v", err)
+					return skip("its namespaces cannot be read: %v", err)
 				case err == nil && !slices.Contains(all, space): // else it has ended
 					all = append(all, space)
 				}
 			}
 		}
 		if len(all) > 1 {
-			return fmt.Errorf("two clients must see each other's processes, but they run in several namespaces (%s): a lock that asks "+
-				"whether its holder lives gets a false answer", all)
+			return fmt.Errorf("the clients run in several namespaces (%s): start them in one, or a lock that asks whether its holder "+
+				"lives is misled", all)
 		}
 	}
 	return nil

@@ -22,15 +22,13 @@ func Verb(app *cli.App) *cobra.Command {
 	v := &verb{App: app, st: app.State()}
 	cmd := &cobra.Command{
 		Use:   "campaign",
-		Short: "spread a suite over several machines with a work queue",
-		Long: `A campaign runs a suite on several machines. A NATS server with JetStream holds a queue of the runs. Workers
-on any number of machines take runs from the queue and store the outcomes on the server. Workers and the server may
-die at any time: if a worker dies, the queue gives its runs to other workers. No run counts twice.
+		Short: "run a suite on several machines",
+		Long: `Runs a suite on several machines. A NATS server with JetStream holds a queue of runs, from which workers on any number
+of machines take. Workers and server may die: other workers make the runs, and none counts twice.
 
-The queue is a NATS server of your own (--queue), or a NATS server inside lockstorm (campaign start --embed).
-Credentials come from files (--queue-creds, --queue-nkey, --queue-cert) or from the environment (LOCKSTORM_QUEUE_USER,
-LOCKSTORM_QUEUE_PASSWORD,
-LOCKSTORM_QUEUE_TOKEN). LOCKSTORM_QUEUE is the default of --queue. For more, see docs/campaigns.md.`,
+The queue is your NATS server (--queue, or LOCKSTORM_QUEUE) or one in lockstorm (campaign start --embed). Credentials
+come from files (--queue-creds, --queue-nkey, --queue-cert) or from LOCKSTORM_QUEUE_USER, LOCKSTORM_QUEUE_PASSWORD,
+LOCKSTORM_QUEUE_TOKEN. More: docs/campaigns.md.`,
 		Example: fmt.Sprintf(`  %[1]s campaign start ci --embed 127.0.0.1:4222 --out result    (runs the queue on this machine; if the address is not a loopback address, set LOCKSTORM_QUEUE_TOKEN first)
   %[1]s campaign work --queue nats://127.0.0.1:4222              (starts a worker: once on each machine that takes part)
   %[1]s campaign status --queue nats://127.0.0.1:4222`, v.st.Name),

@@ -32,11 +32,11 @@ func (v *verb) finishCommand() *cobra.Command {
 	var f finishFlags
 	cmd := &cobra.Command{
 		Use:   "finish --out DIR",
-		Short: "judge the runs of the campaign, and write the report",
-		Long: `Fetches the runs of the campaign and judges them as one suite. The suite that campaign start stored on the queue lists the
-expected runs. If a run has no outcome, and the queue has lost the task of the run, finish publishes the task again.
+		Short: "judge the campaign, and write the report",
+		Long: `Fetches the runs of the campaign and judges them as one suite. A run without an outcome that the queue has lost is
+published again.
 
-Exit codes: the exit codes of the command suite. If some runs have no outcome yet, the exit code is 2.`,
+Exit codes: those of suite; 2 while runs have no outcome.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return v.finish(cmd.Context(), r, f) },
 	}
@@ -161,11 +161,9 @@ func (v *verb) statusCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "show the progress of the campaign",
-		Long: `Shows the number of finished runs and their statuses, the workers, the number of runs per minute and the time left.
-With --out, status also writes the report of the finished runs into a directory. The command serve shows this
-directory in a browser.
-With --follow, status prints the progress again every few seconds.`,
+		Short: "show the progress",
+		Long: `Shows finished runs and their statuses, workers, runs a minute and the time left. --out also writes a report of
+what is finished (serve shows it); --follow goes on every few seconds.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return v.status(cmd.Context(), r, out, asJSON, follow) },
 	}
@@ -262,10 +260,9 @@ func (v *verb) removeCommand() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "rm NAME",
-		Short: "delete a campaign (its tasks, outcomes and runs) from the queue",
-		Long: "Deletes all data of a campaign from the queue. The command rm does not delete results that the command campaign " +
-			"finish has written. While workers execute runs of the campaign, rm works only with --force.",
-		Args: cobra.ExactArgs(1),
+		Short: "delete a campaign from the queue",
+		Long:  "Deletes a campaign from the queue, not what campaign finish has written. While workers run it, --force is needed.",
+		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return v.remove(cmd.Context(), r, args[0], force)
 		},

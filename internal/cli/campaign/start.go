@@ -42,15 +42,13 @@ func (v *verb) startCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "start [FILE|PRESET]",
 		Short: "publish the runs of a suite as tasks for workers",
-		Long: `Stores the suite on the queue and publishes one task for each cell and seed, the longest runs first. If the
-campaign was started before, start continues the campaign: start then publishes only the tasks that have no outcome
-and are not in the queue.
+		Long: `Stores the suite on the queue and publishes a task for each cell and seed, the longest first. Started again, it
+publishes only what has no outcome and is not in the queue.
 
-With --embed, start also runs the queue (a NATS server) in its own process, until you interrupt it. With --out, start
-ends as soon as every run has an outcome, and then writes the same result as campaign finish. If start is killed, run
-it again with the same flags: --store holds the data.
+--embed runs the queue in this process until interrupted; with --out it ends when every run has an outcome, and writes
+what campaign finish writes. After a kill run it again with the same flags: --store has the data.
 
-Exit codes: 0 published; 3 wrong usage; 4 the queue cannot be used; with --out the exit code of the suite.`,
+Exit codes: 0 published; 3 wrong usage; 4 the queue cannot be used; with --out those of the suite.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.name = cmp.Or(append(args, "")...)

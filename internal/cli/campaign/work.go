@@ -21,15 +21,13 @@ func (v *verb) workCommand() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "work",
-		Short: "take runs from the queue and execute them, until the campaign is done",
-		Long: `Takes runs that this machine can execute (see doctor) from the queue. First the worker executes the controls
-of the suite (runs with a known outcome), unless another worker on this machine has already done so. A worker executes
-several runs at a time, as many as the processors and the memory allow. All workers must use the same build of
-lockstorm as the command that started the campaign. A worker ends when every run of the campaign has an outcome. After
-Ctrl-C a worker gives its unfinished runs back to the queue.
+		Short: "make runs of the queue until the campaign is done",
+		Long: `Takes runs that this machine can make (see doctor), as many at a time as processors and memory allow; first the
+suite's controls, once a machine. All workers and campaign start need the same build. It ends when every run has an
+outcome; Ctrl-C gives unfinished runs back.
 
-Exit codes: 0 the campaign is done; 3 wrong usage; 4 the queue cannot be used, or this machine can execute none of the
-runs; 130 interrupted.`,
+Exit codes: 0 the campaign is done; 3 wrong usage; 4 the queue cannot be used, or this machine can make none of the runs;
+130 interrupted.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return v.work(cmd.Context(), r, jobs, idle, dir) },
 	}

@@ -53,12 +53,11 @@ func (a *verb) command() *cobra.Command {
 	var out, from, keep string
 	cmd := &cobra.Command{
 		Use:   "claims [NUMBER...]",
-		Short: "test the claims that articles make about distributed locks",
-		Long: `Lists claims that articles make about distributed locks, with the verdicts that were measured for the
-documentation (docs/claims.md): stands (true), in part (partly true), falls (false), or open (not decided). Each claim
-has runs with backends, faults and workloads of its own, and its verdict is computed from the results of these runs.
-With --run, claims makes the runs again, and lists runs with an
-unexpected result (exit code 5). The results are saved as ` + answersFile + ` in the directory of the runs; --from shows saved results.`,
+		Short: "test what articles claim about locks",
+		Long: `Lists claims of articles about locks with what was measured (docs/claims.md): stands, in part, falls, or open.
+
+--run makes the runs of each claim again and lists unexpected results (exit code 5); they are saved as
+` + answersFile + ` in the directory of the runs, and --from shows them.`,
 		Example: fmt.Sprintf("  %[1]s claims\n  %[1]s claims --run 9 12\n  %[1]s claims --from lockstorm-runs/claims", a.st.Name),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			chosen, err := chooseClaims(args)

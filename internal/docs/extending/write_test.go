@@ -16,8 +16,11 @@ import (
 //go:embed page.md.tmpl
 var text string
 
-// Page is the page, with code from the folder of the example.
-func Page(example string) (string, error) {
+//go:embed own-lock.md.tmpl
+var short string
+
+// Page is the page of a text, with code from the folder of the example.
+func Page(text, example string) (string, error) {
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"code": func(file string, names ...string) (string, error) { return code(filepath.Join(example, file), names) },
 	}).Parse(text)
@@ -30,7 +33,7 @@ func Page(example string) (string, error) {
 }
 
 // code is a block of declarations of a file, by their names, in the order in which they are named:
-// "Specs", "locker", or "locker.Acquire" for a method.
+// "Specs", "locker", "locker.Acquire" for a method, or "import".
 func code(path string, names []string) (string, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -60,7 +63,7 @@ func declaration(src []byte, name string) (string, error) {
 		case *ast.FuncDecl:
 			from, declares = start(d.Doc, d), funcName(d) == name
 		case *ast.GenDecl:
-			from, declares = start(d.Doc, d), declaresIt(d, name)
+			from, declares = start(d.Doc, d), declaresIt(d, name) || d.Tok == token.IMPORT && name == "import"
 		}
 		if declares {
 			return string(bytes.TrimSpace(src[files.Position(from).Offset:files.Position(d.End()).Offset])), nil

@@ -27,7 +27,7 @@ const (
 // mutex: one holds it at a time, and anybody may free it. State: n is 1 while it is held.
 func mutex() Model {
 	return Model{
-		Name: "mutex", Doc: "one holder at a time; any process can release the lock", names: lockNames,
+		Name: "mutex", Doc: "one holder at a time; any process can release", names: lockNames,
 		make: func(_ *table, o *op) (bool, error) { o.owner = 0; return true, nil },
 		step: func(s state, o class) (state, bool) {
 			if o.kind == acquire {
@@ -53,9 +53,8 @@ func mutex() Model {
 // owned: only its owner may free it. State: owner.
 func owned() Model {
 	return Model{
-		Name: "owned-mutex", Doc: "one holder at a time; only the holder can release the lock; the holder is the client in the field " +
-			"`client` of the operation's value; without this field it is the client that the same process names elsewhere, or else any " +
-			"client (the process, if the history names no clients)", names: lockNames,
+		Name: "owned-mutex", Doc: "only the holder can release: the client in the value's field `client`, else the one that its " +
+			"process names elsewhere, else any (the process, if none is named)", names: lockNames,
 		make: always,
 		step: func(s state, o class) (state, bool) {
 			if o.kind == acquire {
@@ -86,8 +85,7 @@ func tellOwner(t *table, s state) string {
 // reentrant: its owner may hold it several times. State: owner, n: how often.
 func reentrant() Model {
 	return Model{
-		Name: "reentrant-mutex", Doc: "like owned-mutex, but the holder may acquire the lock again, and must release the lock as " +
-			"many times as it acquired the lock", names: lockNames,
+		Name: "reentrant-mutex", Doc: "like owned-mutex; the holder may acquire again, and must release as often", names: lockNames,
 		make: always,
 		step: func(s state, o class) (state, bool) {
 			switch {
@@ -114,8 +112,8 @@ func reentrant() Model {
 // uint64; 0: there was none. Likewise a of an operation; 0: nobody saw its token.
 func fenced() Model {
 	return Model{
-		Name: "fenced-mutex", Doc: "like owned-mutex, and the value of each acquire is a fencing token (a number, or a map with the " +
-			"field `fence` or `token`) that must be greater than all earlier tokens", names: lockNames, rises: true,
+		Name: "fenced-mutex", Doc: "like owned-mutex; the value of an acquire is a token (a number, or a map with `fence` or `token`), " +
+			"larger than all before", names: lockNames, rises: true,
 		make: func(_ *table, o *op) (bool, error) {
 			if o.kind == release || o.call.Unknown() {
 				return true, nil
@@ -181,8 +179,8 @@ func semaphore(permits int) Model {
 		name += ":permits=" + strconv.Itoa(permits)
 	}
 	return Model{
-		Name: name, Doc: "semaphore:permits=N: at most N permits are held at once; each acquire takes one permit; only a process " +
-			"that holds a permit can release a permit", names: lockNames,
+		Name: name, Doc: "semaphore:permits=N: at most N permits at once; only a process that holds one can release one",
+		names: lockNames,
 		make: func(_ *table, o *op) (bool, error) {
 			value := o.call.In
 			if m, ok := value.(map[string]any); ok {

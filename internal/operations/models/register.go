@@ -13,9 +13,8 @@ func register(initial string) Model {
 		name += ":initial=" + initial
 	}
 	return Model{
-		Name: name, initial: initial, Doc: "a register with the operations read (value: what the process has read), write (value: " +
-			"what the process writes) and cas (compare-and-set, value: [expected new]); use register:initial=VALUE if the initial value " +
-			"is not nil",
+		Name: name, initial: initial, Doc: "read (value: what was read), write (value) and cas (value: [expected new]); " +
+			"register:initial=VALUE if it does not begin with nil",
 		names: map[string]kind{"read": read, "r": read, "write": write, "w": write, "cas": swap, "compare-and-set": swap},
 		make: func(t *table, o *op) (bool, error) {
 			switch o.kind {

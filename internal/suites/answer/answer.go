@@ -215,7 +215,7 @@ func (a *Ranking) rank() {
 		)
 	})
 	if uneven(a.Locks) {
-		a.RankedBy += " Some locks were not tested under every fault: the entry of such a lock names the skipped faults."
+		a.RankedBy += " Some locks were not tested under every fault: their entries name what was skipped."
 	}
 }
 

@@ -99,36 +99,39 @@ func TestSentences(t *testing.T) {
 	}{
 		"all survived": {
 			[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil), runsOf("l", "flap", suite.Safe, 0, 5, nil)},
-			[]string{"l survived all tested faults (flap): the lock broke no promise in 10 runs (with 95 % confidence, the lock breaks " +
-				"a promise in at most 30.8 % of such runs)."},
+			[]string{"l survived flap: no violation in 10 runs; with 95 % confidence, at most 30.8 % of such runs have one."},
 		},
 		"no faults": {
 			[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil)},
-			[]string{"kept its promises in 5 runs (no faults were injected)"},
+			[]string{"l had no violation in 5 runs without faults."},
 		},
 		"inherent": {
 			[]Cell{runsOf("l", "client-pause", suite.Inherent, 4, 5, both)},
-			[]string{"survived none of the tested faults", "The lock broke a promise under client-pause (4 of 5 runs): every lock whose " +
-				"grants can end without a release allows this violation, and the remedy is a fence.", "Without a fence, 10 updates were " +
-				"lost: 2 % of all updates (95 % confidence interval: ", "With a fence, no update was lost, and the fence refused 15 stale " +
-				"requests.", "After a fault, it took 50.0 ms (median) until the lock was granted again."},
+			[]string{
+				"l survived no tested fault. It needs a fence under client-pause (4 of 5 runs). Without a fence 10 updates were lost, " +
+					"2 % (", " of all. With a fence no update was lost; it refused 15 stale requests. After a fault it was granted again " +
+					"within 50.0 ms (median).",
+			},
 		},
 		"no tokens": {
 			[]Cell{runsOf("l", "client-pause", suite.Inherent, 5, 5, plain)},
-			[]string{"Fencing was not measured, because this backend issues no fencing tokens."},
+			[]string{"It issues no fencing tokens."},
 		},
-		"blocked": {[]Cell{blocked}, []string{"no client got the lock again", "blocked all clients forever in 5 of 5 runs."}},
+		"blocked": {
+			[]Cell{blocked},
+			[]string{"It blocks for ever under client-kill (5 of 5 runs): use a lock with a lease. Nobody got it again in 5 of 5 runs."},
+		},
 		"open and untried": {
 			[]Cell{open, {Lock: "l", Fault: "server-restart", Skipped: true}},
-			[]string{"The lock was not tested under server-restart. 3 runs were inconclusive."},
+			[]string{"It was not tested under server-restart. 3 runs were inconclusive."},
 		},
 		"without faults": {
 			[]Cell{runsOf("l", "none", suite.Defect, 1, 5, nil)},
-			[]string{"The lock broke a promise under no fault at all (1 of 5 runs): this violation is a defect"},
+			[]string{"It is broken under no fault (1 of 5 runs): mend it"},
 		},
 		"nothing": {
 			[]Cell{{Lock: "l", Fault: "none", Skipped: true}},
-			[]string{"l was not measured. The lock was not tested under none."},
+			[]string{"l was not measured. It was not tested under none."},
 		},
 	} {
 		got := find(t, Of(c.cells), "l").Sentence

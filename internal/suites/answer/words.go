@@ -19,8 +19,7 @@ func (l Lock) sentence() string {
 	parts = append(parts, l.losses()...)
 	parts = append(parts, l.blocks()...)
 	if l.Recovery != nil {
-		parts = append(parts, "After a fault, it took "+typical(With("recovery.median", l.Recovery))+
-			" until the lock was granted again.")
+		parts = append(parts, "After a fault it was granted again within "+typical(With("recovery.median", l.Recovery))+".")
 	}
 	return strings.Join(append(parts, l.untried()...), " ")
 }
@@ -37,21 +36,24 @@ func (l Lock) survived() string {
 	faults := slices.DeleteFunc(slices.Clone(l.Survived), func(f string) bool { return f == idle })
 	switch {
 	case len(l.Violated) == 0 && len(faults) > 0:
-		return fmt.Sprintf("survived all tested faults (%s): the lock broke no promise in %s (with 95 %% confidence, the lock breaks "+
-			"a promise in at most %s of such runs)", join(faults), runs(l.Runs), Text("violating.runs", l.Rate.High))
+		return fmt.Sprintf("survived %s: no violation in %s; with 95 %% confidence, at most %s of such runs have one", join(faults),
+			runs(l.Runs), Text("violating.runs", l.Rate.High))
 	case len(l.Violated) == 0:
-		return fmt.Sprintf("kept its promises in %s (no faults were injected)", runs(l.Runs))
+		return fmt.Sprintf("had no violation in %s without faults", runs(l.Runs))
 	case len(faults) == 0:
-		return "survived none of the tested faults"
+		return "survived no tested fault"
 	}
 	return "survived " + join(faults)
 }
 
-// cures are what helps against a violation.
-var cures = map[suite.Outcome]string{
-	suite.Inherent: "every lock whose grants can end without a release allows this violation, and the remedy is a fence",
-	suite.Defect:   "this violation is a defect: the remedy is to fix the lock, or to use another lock or topology",
-	suite.Blocks:   "no client got the lock again, and the remedy is a lease or another lock",
+// broke is how a lock broke its promise, and cures are what helps.
+var broke, cures = map[suite.Outcome]string{
+	suite.Inherent: "It needs a fence under ",
+	suite.Defect:   "It is broken under ",
+	suite.Blocks:   "It blocks for ever under ",
+}, map[suite.Outcome]string{
+	suite.Defect: ": mend it, or use another lock or topology",
+	suite.Blocks: ": use a lock with a lease",
 }
 
 // violations tells the faults under which promises were broken, by how bad it was.
@@ -64,12 +66,12 @@ func (l Lock) violations() (out []string) {
 			}
 			name := v.Fault
 			if name == idle {
-				name = "no fault at all"
+				name = "no fault"
 			}
 			faults = append(faults, fmt.Sprintf("%s (%d of %s)", name, v.Violating, runs(v.Runs)))
 		}
 		if len(faults) > 0 {
-			out = append(out, "The lock broke a promise under "+join(faults)+": "+cures[w]+".")
+			out = append(out, broke[w]+join(faults)+cures[w]+".")
 		}
 	}
 	return out
@@ -77,15 +79,15 @@ func (l Lock) violations() (out []string) {
 
 func (l Lock) losses() (out []string) {
 	if l.Plain != nil {
-		out = append(out, "Without a fence, "+loss(l.Plain, l.PlainShare, l.PlainUnseen, "lost-updates.plain.percent")+".")
+		out = append(out, "Without a fence "+loss(l.Plain, l.PlainShare, l.PlainUnseen, "lost-updates.plain.percent")+".")
 	}
 	switch {
 	case l.Fenced == nil && l.Plain != nil && l.Plain.Value > 0:
-		out = append(out, "Fencing was not measured, because this backend issues no fencing tokens.")
+		out = append(out, "It issues no fencing tokens.")
 	case l.Fenced != nil:
-		text := "With a fence, " + loss(l.Fenced, l.FencedShare, l.FencedUnseen, "lost-updates.fenced.percent")
+		text := "With a fence " + loss(l.Fenced, l.FencedShare, l.FencedUnseen, "lost-updates.fenced.percent")
 		if l.Refused != nil && l.Refused.Value > 0 {
-			text += fmt.Sprintf(", and the fence refused %s", count(l.Refused.Value, "stale request"))
+			text += fmt.Sprintf("; it refused %s", count(l.Refused.Value, "stale request"))
 		}
 		out = append(out, text+".")
 	}
@@ -106,11 +108,7 @@ func loss(n, share, unseen *tally.Value, figure string) string {
 	if n.Value == 1 {
 		was = "was lost"
 	}
-	part, interval, ok := strings.Cut(With(figure, share), " (")
-	if part += " of all updates"; ok {
-		part += " (95 % confidence interval: " + interval
-	}
-	return fmt.Sprintf("%s %s: %s%s", count(n.Value, "update"), was, part, more)
+	return fmt.Sprintf("%s %s, %s of all%s", count(n.Value, "update"), was, With(figure, share), more)
 }
 
 func count(n float64, what string) string {
@@ -122,11 +120,10 @@ func count(n float64, what string) string {
 
 func (l Lock) blocks() []string {
 	if l.Blocked > 0 {
-		return []string{fmt.Sprintf("The lock blocked all clients forever in %d of %s.", l.Blocked, runs(l.Runs))}
+		return []string{fmt.Sprintf("Nobody got it again in %d of %s.", l.Blocked, runs(l.Runs))}
 	}
 	if l.Orphan != nil && l.Orphan.Value > 0 {
-		return []string{"For up to " + Text("orphan", l.Orphan.Value) + ", no client could get the lock, although no client believed " +
-			"that it held the lock."}
+		return []string{"For up to " + Text("orphan", l.Orphan.Value) + " nobody held it or could get it."}
 	}
 	return nil
 }
@@ -134,7 +131,7 @@ func (l Lock) blocks() []string {
 // untried is what nothing is known of.
 func (l Lock) untried() (out []string) {
 	if len(l.Skipped) > 0 {
-		out = append(out, "The lock was not tested under "+join(l.Skipped)+".")
+		out = append(out, "It was not tested under "+join(l.Skipped)+".")
 	}
 	switch {
 	case l.Open == 1:

@@ -99,7 +99,7 @@ func TestABaselineKnowsOnlyWhatItKnows(t *testing.T) {
 		},
 		"a latency that is gone": {
 			cellOf(t, latency, slow(passing())), cellOf(t, latency, passing()), 2,
-			"the figure acquire.p99 was not measured",
+			"acquire.p99 was not measured",
 		},
 		"known, and a latency besides": {
 			cellOf(t, latency, failing(checker.Ownership, checker.Defect)),

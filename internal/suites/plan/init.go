@@ -29,11 +29,25 @@ func Init(b *suite.Collection, program string) ([]byte, error) {
 			faults = append(faults, n)
 		}
 	}
-	return initOwn(program, own, faults)
+	return initOwn(program, own, faults, pointsOf(b.Catalogue, own))
 }
 
-// initOwn is the file about some locks and the faults that all of them can have.
-func initOwn(program string, own, faults []string) ([]byte, error) {
+// point is a named step of a lock.
+type point struct{ Backend, Name string }
+
+func pointsOf(cat *harness.Catalogue, backends []string) (out []point) {
+	for _, name := range backends {
+		if b, err := cat.Backends.Get(name); err == nil {
+			for _, p := range b.Points {
+				out = append(out, point{name, p.Name})
+			}
+		}
+	}
+	return out
+}
+
+// initOwn is the file about some locks, the faults that all of them can have, and their points.
+func initOwn(program string, own, faults []string, points []point) ([]byte, error) {
 	t, err := template.ParseFS(embedded, "init-own.yaml")
 	if err != nil {
 		return nil, err
@@ -41,7 +55,7 @@ func initOwn(program string, own, faults []string) ([]byte, error) {
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]any{
 		"Program": program, "Backends": strings.Join(own, ", "), "First": own[0], "Nemeses": strings.Join(faults, ", "),
-		"Paused": slices.Contains(faults, "client-pause"),
+		"Paused": slices.Contains(faults, "client-pause"), "Points": points,
 		"Struck": slices.DeleteFunc(slices.Clone(faults), func(n string) bool { return n == "none" }),
 	})
 	return b.Bytes(), err

@@ -199,7 +199,7 @@ func TestFilesAreSound(t *testing.T) {
 		}
 	}
 	for _, faults := range [][]string{{"none", "client-pause"}, {"none", "client-kill"}, {"none"}} { // of locks of one's own
-		text, err := plan.InitOwn("mylock", []string{"redis-lua"}, faults)
+		text, err := plan.InitOwn("mylock", []string{"redis-lua"}, faults, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -73,11 +73,11 @@ func Figures() []Figure {
 		{Name: "throughput", Doc: "grants per second (median of the runs)", Unit: PerSec, More: true, of: perSecond, over: median},
 		{Name: "exposures", Doc: "faults that took effect (without faults: grants)", Unit: Count, More: true, of: exposures, over: sum},
 		{
-			Name: "violations", Doc: "times that two clients held the lock at once, in all runs", Unit: Count, of: stat("violations"),
+			Name: "violations", Doc: "how often two clients held the lock at once, in all runs", Unit: Count, of: stat("violations"),
 			over: sum,
 		},
 		{
-			Name: "violations.rate", Doc: "times that two clients held the lock at once, per thousand grants", Unit: PerMille,
+			Name: "violations.rate", Doc: "how often two clients held the lock at once, per thousand grants", Unit: PerMille,
 			of: rate(violationShare, 1000), over: poisson, share: violationShare,
 		},
 		{
@@ -90,60 +90,60 @@ func Figures() []Figure {
 			of: stat("first_violation_ns"), over: median,
 		},
 		{
-			Name: "updates", Doc: "acknowledged updates of the data in all runs", Unit: Count, More: true, of: stat("updates_acked"),
+			Name: "updates", Doc: "acknowledged updates in all runs", Unit: Count, More: true, of: stat("updates_acked"),
 			over: sum,
 		},
 		{
-			Name: "lost-updates.plain", Doc: "acknowledged updates without a fence that are lost for good",
+			Name: "lost-updates.plain", Doc: "acknowledged updates lost for good, without a fence",
 			Unit: Count, of: stat("updates_lost_plain"), over: sum,
 		},
 		{
-			Name: "lost-updates.fenced", Doc: "acknowledged updates with a fence that are lost for good",
+			Name: "lost-updates.fenced", Doc: "acknowledged updates lost for good, with a fence",
 			Unit: Count, of: stat("updates_lost_fenced"), over: sum,
 		},
 		{
-			Name: "overwritten-updates.plain", Doc: "acknowledged updates without a fence that were overwritten unseen",
+			Name: "overwritten-updates.plain", Doc: "acknowledged updates overwritten unseen, without a fence",
 			Unit: Count, of: overwritten("plain"), over: sum,
 		},
 		{
-			Name: "overwritten-updates.fenced", Doc: "acknowledged updates with a fence that were overwritten unseen",
+			Name: "overwritten-updates.fenced", Doc: "acknowledged updates overwritten unseen, with a fence",
 			Unit: Count, of: overwritten("fenced"), over: sum,
 		},
 		{
-			Name: "brought-back-updates.plain", Doc: "overwritten updates without a fence that later writes brought back (data " +
-				"with a log)",
+			Name: "brought-back-updates.plain", Doc: "overwritten updates that later writes brought back, without a fence",
 			Unit: Count, of: stat("updates_brought_back_plain"), over: sum,
 		},
 		{
-			Name: "brought-back-updates.fenced", Doc: "overwritten updates with a fence that later writes brought back (data with a log)",
+			Name: "brought-back-updates.fenced", Doc: "overwritten updates that later writes brought back, with a fence",
 			Unit: Count, of: stat("updates_brought_back_fenced"), over: sum,
 		},
 		{
-			Name: "lost-updates.plain.percent", Doc: "updates without a fence lost for good, of all acknowledged ones", Unit: Percent,
+			Name: "lost-updates.plain.percent", Doc: "share of acknowledged updates lost for good, without a fence", Unit: Percent,
 			of: rate(lostOf("updates_lost_plain"), 100), over: binomial, share: lostOf("updates_lost_plain"),
 		},
 		{
-			Name: "lost-updates.fenced.percent", Doc: "updates with a fence lost for good, of all acknowledged ones", Unit: Percent,
+			Name: "lost-updates.fenced.percent", Doc: "share of acknowledged updates lost for good, with a fence", Unit: Percent,
 			of: rate(lostOf("updates_lost_fenced"), 100), over: binomial, share: lostOf("updates_lost_fenced"),
 		},
 		{
-			Name: "lost-updates.percent", Doc: "updates lost for good, of all acknowledged ones", Unit: Percent, of: rate(lostShare, 100),
+			Name: "lost-updates.percent", Doc: "share of acknowledged updates lost for good", Unit: Percent, of: rate(lostShare, 100),
 			over: binomial, share: lostShare,
 		},
 		{Name: "fence.refused", Doc: "requests that the fence refused", Unit: Count, More: true, of: stat("fence_refused"), over: sum},
 		{
-			Name: "loss-notice", Doc: "longest time in which a previous holder could not know of its loss (with a library that signals, " +
-				"under --discipline told: from the end of the lease to the signal)", Unit: Time, of: stat("loss_notice_late_max_ns"),
-			over: most,
+			Name: "loss-notice", Doc: "longest time in which a previous holder could not know of its loss", Unit: Time,
+			of: stat("loss_notice_late_max_ns"), over: most,
 		},
-		{Name: "recovery", Doc: "longest time from the end of a fault (fail-over, or no end: its beginning) until each lock was " +
-			"granted again", Unit: Time, of: stat("recovery_max_ns"), over: most},
+		{
+			Name: "recovery", Doc: "longest time from a fault's end (fail-over: its beginning) until each lock was granted again",
+			Unit: Time, of: stat("recovery_max_ns"), over: most,
+		},
 		{
 			Name: "recovery.median", Doc: "median over the runs of each run's longest recovery", Unit: Time, of: stat("recovery_max_ns"),
 			over: median,
 		},
 		{
-			Name: "orphan", Doc: "longest time in which nobody could get a lock that nobody held", Unit: Time, of: stat("orphan_max_ns"),
+			Name: "orphan", Doc: "longest time in which nobody held a lock or could get it", Unit: Time, of: stat("orphan_max_ns"),
 			over: most,
 		},
 		{

@@ -221,7 +221,7 @@ func TestThresholds(t *testing.T) {
 	for text, want := range map[string]string{
 		"acquire.p9 < 1s": `did you mean "acquire.p99"?`, "latency < 1s": "choose one of",
 		"acquire.p99 50ms": "is not a threshold: write FIGURE < LIMIT", "acquire.p99 < fast": "is a time",
-		"violations < 1s": "is a number", "violations < 5%": "not percent", "": "is not a threshold: write FIGURE",
+		"violations < 1s": "needs a number", "violations < 5%": "is no share", "": "is not a threshold: write FIGURE",
 	} {
 		if _, err := ParseThreshold(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -1,6 +1,7 @@
 package tally
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -46,8 +47,9 @@ func ParseThreshold(s string) (Threshold, error) {
 	}
 	f, ok := Find(m[1])
 	if !ok {
-		return Threshold{}, fmt.Errorf("%q: unknown figure %s: %schoose one of %s", s, m[1], catalog.DidYouMean(m[1], Names()),
-			strings.Join(Names(), ", "))
+		meant := strings.TrimSpace(catalog.DidYouMean(m[1], Names()))
+		return Threshold{}, fmt.Errorf("%q: unknown figure %s: %s", s, m[1], cmp.Or(meant,
+			"choose one of "+strings.Join(Names(), ", ")))
 	}
 	t := Threshold{Text: strings.TrimSpace(s), Figure: f, Op: m[2]}
 	if err := t.read(m[3]); err != nil {
@@ -73,16 +75,16 @@ func (t *Threshold) read(limit string) error {
 		}
 		d, err := time.ParseDuration(limit)
 		if err != nil {
-			return fmt.Errorf("the figure %s is a time: write for example 50ms, 1.5s or 2*ttl instead of %q", t.Figure.Name, limit)
+			return fmt.Errorf("%s is a time: write 50ms, 1.5s or 2*ttl, not %q", t.Figure.Name, limit)
 		}
 		t.limit = float64(d)
 	default:
 		v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(limit, "%")), 64)
 		switch {
 		case err != nil:
-			return fmt.Errorf("the figure %s is a number, but the limit %q is not a number", t.Figure.Name, limit)
+			return fmt.Errorf("%s needs a number, not %q", t.Figure.Name, limit)
 		case strings.HasSuffix(limit, "%") && t.Figure.Unit != Percent:
-			return fmt.Errorf("the figure %s has the unit %s, not percent: remove the %% sign", t.Figure.Name, t.Figure.Unit)
+			return fmt.Errorf("%s is no share, but has the unit %q: remove the %%", t.Figure.Name, t.Figure.Unit)
 		}
 		t.limit = v
 	}
@@ -97,7 +99,7 @@ var ErrNotMeasured = errors.New("was not measured")
 func (t Threshold) Holds(runs []Sample, ttl time.Duration) (got Value, holds bool, err error) {
 	got, ok := t.Figure.Over(runs)
 	if !ok {
-		return got, false, fmt.Errorf("the figure %s %w", t.Figure.Name, ErrNotMeasured)
+		return got, false, fmt.Errorf("%s %w", t.Figure.Name, ErrNotMeasured)
 	}
 	limit := t.limit + t.ttls*float64(ttl)
 	switch t.Op {

@@ -19,7 +19,7 @@ var ruledOut = map[string]string{
 	"held us up":                     "unplanned host stall",
 	"hit a client at work":           "hit an active client",
 	"acted as its holder":            "was still using it",
-	"of what it had not read":        "that it had never seen",
+	"of what it had not read":        "unseen",
 	"threads in state T":             "threads stopped",
 	"cause: none found":              "no fault in the record explains this",
 	"in effect from":                 "active from",
