@@ -25,7 +25,7 @@ function row(name, cls, text) {
 function tell(t) {
   const own = owners(t), cap = document.createElement("caption"), small = document.createElement("small"), body = document.createElement("tbody");
   cap.textContent = "At " + sec(t) + " "; small.textContent = beats.length ? "← → steps through the story" : ""; cap.append(small);
-  const names = own.slice(0, 4).map(g => g.c + (g.token ? `, token ${g.token}` : "") + (g.due ? `, ${ms(Math.max(g.due - t, 0))} left` : ""));
+  const names = own.slice(0, 4).map(g => g.c + (g.reads ? " (reads)" : "") + (g.token ? `, token ${g.token}` : "") + (g.due ? `, ${ms(Math.max(g.due - t, 0))} left` : ""));
   body.append(row("store", "", own.length ? names.join("; ") + (own.length > 4 ? ` and ${own.length - 4} more` : "") : "nobody owns the lock"));
   for (const s of d.stairs) body.append(row(s.r, "", String(value(s, t))));
   for (const l of d.lanes) body.append(row(l.c, ...belief(l, t)));
@@ -116,6 +116,6 @@ for (const b of document.querySelectorAll("[data-copy=markdown],[data-copy=svg]"
 }
 document.querySelector(".scrub").hidden = false; pane.hidden = false;
 const bad = beats.findIndex((b, i) => rail[i] && rail[i].classList.contains("bug"));
-const end = beats.length ? beats[beats.length - 1].t : to;
-show(bad >= 0 ? beats[bad].t : Math.round(end + (to - end) / 2));
+const wrong = d.lanes.filter(l => l.c === d.me).flatMap(l => l.holds).find(h => h.e > h.u && h.e > h.b), last = beats.length ? beats[beats.length - 1].t : to;
+show(bad >= 0 ? beats[bad].t : wrong ? Math.round((Math.max(wrong.u, wrong.b) + Math.min(wrong.e, to)) / 2) : last);
 })();

@@ -191,6 +191,9 @@ func (c *canvas) truth(lock int) {
 		} else {
 			left = 1
 		}
+		if b.Reads {
+			class += " reads"
+		}
 		fmt.Fprintf(c, `<path class="%s" d="M%s %sL%s %sV%sH%sZ"/>`, class, num(x0), num(y), num(max(x1, x0+1)), num(y+(h-1)*(1-left)),
 			num(y+h-1), num(x0))
 		token := ""
@@ -250,6 +253,9 @@ func (c *canvas) hold(l *Lane, b Belief, y, h float64, class string) {
 	}
 	c.rect(b.From, right, y, h, class, fmt.Sprintf("%s believes that it owns the lock%s from %s to %s", l.Client, token,
 		c.seconds(b.From), c.seconds(b.To)))
+	if b.does != "" {
+		c.fits(c.x(b.From)+5, y+h/2+4, c.x(right)-c.x(b.From)-5, "on", b.does)
+	}
 	doing := ""
 	for _, f := range l.faults {
 		from, to := max(f.From, b.From), min(f.To, right)

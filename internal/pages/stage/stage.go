@@ -63,6 +63,7 @@ type Truth struct {
 	From   int64  `json:"b"`
 	Until  int64  `json:"e"`
 	Due    int64  `json:"due,omitempty"` // the end of its lease; 0: it has none
+	Reads  bool   `json:"reads,omitempty"`
 }
 
 // Lane is what a client believed.
@@ -75,11 +76,12 @@ type Lane struct {
 
 // Belief is a hold as its client saw it; after Until it was wrong.
 type Belief struct {
-	From  int64 `json:"b"`
-	To    int64 `json:"e"`
-	Until int64 `json:"u"`
-	Token int64 `json:"token,omitempty"`
-	Lock  int   `json:"lock"`
+	From  int64  `json:"b"`
+	To    int64  `json:"e"`
+	Until int64  `json:"u"`
+	Token int64  `json:"token,omitempty"`
+	Lock  int    `json:"lock"`
+	does  string // reads or writes, where a lock tells them apart
 }
 
 // Part is a part of time.
@@ -198,10 +200,14 @@ func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, order []*histor
 	}
 	token := g.Token().Or(0)
 	if until > g.From() && g.From() <= s.To {
-		s.Truth = append(s.Truth, Truth{g.Client, token, lock, g.From(), until, due})
+		s.Truth = append(s.Truth, Truth{g.Client, token, lock, g.From(), until, due, g.Mode == history.ModeShared})
 	}
 	if !hold.Empty() && hold.From <= s.To {
-		lane.Holds = append(lane.Holds, Belief{hold.From, hold.To, until, token, lock})
+		does := ""
+		if s.shares {
+			does = map[bool]string{true: "reads", false: "writes"}[g.Mode == history.ModeShared]
+		}
+		lane.Holds = append(lane.Holds, Belief{hold.From, hold.To, until, token, lock, does})
 		count[g.Client]++
 	}
 }
