@@ -9,7 +9,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/pages/stage"
+	"github.com/lockstorm/lockstorm/reports/internal/stage"
 )
 
 // maxBeats is how many steps of a story stand over its picture.

@@ -20,9 +20,9 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/pages/stage"
 	"github.com/lockstorm/lockstorm/internal/proof"
 	"github.com/lockstorm/lockstorm/internal/shell"
+	"github.com/lockstorm/lockstorm/reports/internal/stage"
 )
 
 //go:embed page.gohtml style.css stage.css timeline.js stage.js

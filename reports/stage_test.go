@@ -11,7 +11,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/pages/stage"
+	"github.com/lockstorm/lockstorm/reports/internal/stage"
 )
 
 func staged(t *testing.T, kind string) (*checker.Results, *history.Record, *stage.Stage) {
