@@ -1,22 +1,6 @@
 package cluster
 
-import (
-	"context"
-
-	"github.com/lockstorm/lockstorm/compose"
-)
-
-// Containers starts servers in containers. Package cluster/container has the implementation for Docker.
-type Containers interface {
-	// Provider returns the provider of one run. If it is an [io.Closer], close it after the run.
-	Provider(o ContainerOptions) Provider
-	// State returns the version of the container runtime, and the images on this host, by name.
-	State(ctx context.Context) (version string, images map[string]string, err error)
-	// Leftovers returns the runs that have containers or networks here but no living program on this host.
-	Leftovers(ctx context.Context) ([]Leftover, error)
-	// Clean removes the leftovers of dead runs and returns them.
-	Clean(ctx context.Context) ([]Leftover, error)
-}
+import "github.com/lockstorm/lockstorm/compose"
 
 // Leftover lists the containers and networks that a run has left.
 type Leftover struct {

@@ -19,6 +19,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/adapter"
 	"github.com/lockstorm/lockstorm/internal/catalog"
+	"github.com/lockstorm/lockstorm/internal/cluster/container"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/nemesis/faults"
 	"github.com/lockstorm/lockstorm/workloads"
@@ -32,9 +33,10 @@ type Catalogue struct {
 	Workloads  *workloads.Catalogue
 	Checks     *checker.Catalogue
 	Registers  *backends.Registers
-	Containers cluster.Containers // nil: servers run as processes
-	Renderers  []Renderer         // a program's own reports, beside ours, in every run directory
-	Stock      []string           // names of the backends that came with parts
+	Renderers  []Renderer // a program's own reports, beside ours, in every run directory
+	Stock      []string   // names of the backends that came with parts
+
+	containers func(cluster.ContainerOptions) cluster.Provider
 }
 
 // TopologyOf returns a topology on which a backend runs, by name: from the catalogue, or the one that the backend brings.
@@ -61,14 +63,12 @@ func New(parts ...backends.Part) *Catalogue {
 		Workloads:  catalog.New("workload", workloads.Specs()...),
 		Checks:     checks.Default(),
 		Registers:  catalog.New[backends.Register]("register"),
+		containers: container.New,
 	}
 	for _, p := range parts {
 		c.Backends.Add(p.Backends...)
 		c.Topologies.Add(p.Topologies...)
 		c.Registers.Add(p.Registers...)
-		if p.Containers != nil {
-			c.Containers = p.Containers
-		}
 	}
 	c.Stock = c.Backends.Names()
 	c.Backends.AddUnlisted(adapter.Spec())

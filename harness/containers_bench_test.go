@@ -7,10 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/cluster/container"
 )
-
-func init() { testContainers = container.Docker{} }
 
 // The rate of a recorded section with the server in a container against the same with the server as a
 // process, in turn in one run, both through links. The aim: 0.8.

@@ -135,13 +135,5 @@ func recordOf(t *testing.T, dir string) *history.Record {
 	return rec
 }
 
-// testContainers are nil, except for the benchmarks with containers (build tag series): their packages make every process
-// of a run slower to start.
-var testContainers cluster.Containers
-
 // plainCatalogue is what the tests run.
-func plainCatalogue() *Catalogue {
-	cat := New(stores.All()...)
-	cat.Containers = testContainers
-	return cat
-}
+func plainCatalogue() *Catalogue { return New(stores.All()...) }

@@ -30,7 +30,7 @@ type Means struct {
 func (c *Catalogue) Providers(m Means) []cluster.Provider {
 	return []cluster.Provider{
 		cluster.Process{Starter: m.Starter},
-		c.containers(m),
+		c.containers(cluster.ContainerOptions{Images: m.Images, Network: m.Network, Say: m.Say}),
 		cluster.Embedded{Starter: m.Starter, Command: embeddedCommand},
 		external.New(m.Servers, m.Access),
 	}
@@ -39,14 +39,6 @@ func (c *Catalogue) Providers(m Means) []cluster.Provider {
 // ProviderNames returns the words of --provider.
 func ProviderNames() []string {
 	return []string{cluster.Auto, cluster.ProcessName, cluster.ContainerName, cluster.EmbeddedName, cluster.ExternalName}
-}
-
-// containers is the provider of containers, or what says that this program has none.
-func (c *Catalogue) containers(m Means) cluster.Provider {
-	if c.Containers == nil {
-		return cluster.NoContainers{}
-	}
-	return c.Containers.Provider(cluster.ContainerOptions{Images: m.Images, Network: m.Network, Say: m.Say})
 }
 
 // contained is nil for a run with containers, and makes one of it where the user has left that open; flag

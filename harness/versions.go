@@ -19,6 +19,9 @@ import (
 func (r *resolved) versions(ctx context.Context, p cluster.Provider) (map[string]string, error) {
 	v := map[string]string{"lockstorm": r.Version, "go": runtime.Version()}
 	maps.Copy(v, r.backend.Versions)
+	if p == nil {
+		return v, nil
+	}
 	if p, ok := p.(cluster.Versioner); ok {
 		found, err := p.Versions(ctx, r.topology)
 		maps.Copy(v, found)
@@ -53,7 +56,7 @@ func (r *resolved) versionsHere(ctx context.Context) map[string]string {
 	defer cancel()
 	p := r.provider
 	if f, ok := p.(cluster.Fetcher); ok && f.Here(r.topology) != nil {
-		p = cluster.NoContainers{}
+		p = nil
 	}
 	defer closeProvider(p)     //nolint:errcheck // nothing was started
 	v, _ := r.versions(ctx, p) // what cannot be asked is missing

@@ -46,23 +46,14 @@ func silentServer(t *testing.T) (addr string, asked chan string) {
 
 // mute is a provider of containers that never says its versions, unless nobody waits for them any more.
 type mute struct {
-	cluster.Containers
-	asked chan string
-}
-
-func (m mute) Provider(cluster.ContainerOptions) cluster.Provider {
-	return muteProvider{asked: m.asked}
-}
-
-type muteProvider struct {
 	cluster.Provider
 	asked chan string
 }
 
-func (muteProvider) Name() string                     { return cluster.ContainerName }
-func (muteProvider) Available(cluster.Topology) error { return nil }
+func (mute) Name() string                     { return cluster.ContainerName }
+func (mute) Available(cluster.Topology) error { return nil }
 
-func (m muteProvider) Versions(ctx context.Context, _ cluster.Topology) (map[string]string, error) {
+func (m mute) Versions(ctx context.Context, _ cluster.Topology) (map[string]string, error) {
 	m.asked <- "versions"
 	<-ctx.Done()
 	return nil, ctx.Err()
@@ -78,7 +69,7 @@ func TestAServerThatNeverSaysItsVersion(t *testing.T) {
 
 	cat, ours := plainCatalogue(), shortConfig(t, "redis-lua")
 	images := mute{asked: make(chan string)}
-	cat.Containers, ours.Provider = images, cluster.ContainerName
+	cat.containers, ours.Provider = func(cluster.ContainerOptions) cluster.Provider { return images }, cluster.ContainerName
 	neverAnswers(t, cat, ours, images.asked)
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends/zookeeper"
 )
 
-// All returns the parts of all stores. Containers are a part of their own: container.Docker of package cluster/container.
+// All returns the parts of all stores.
 func All() []backends.Part {
 	return []backends.Part{
 		file.Part(), embedded.Part(), redislibs.Part(), nats.Part(), zookeeper.Part(), etcd.Part(), sql.Part(),

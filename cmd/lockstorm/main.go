@@ -4,7 +4,6 @@ package main
 import (
 	"github.com/lockstorm/lockstorm"
 	"github.com/lockstorm/lockstorm/backends/stores"
-	"github.com/lockstorm/lockstorm/cluster/container"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/cli/campaign"
 	"github.com/lockstorm/lockstorm/internal/cli/claims"
@@ -13,7 +12,6 @@ import (
 
 func main() {
 	cat := harness.New(stores.All()...)
-	cat.Containers = container.Docker{}
 	cat.Backends.Elsewhere("rueidislock", "its adapter is adapters/go/rueidislock (docs/adapters.md)")
 	program := lockstorm.Program{Name: "lockstorm", Suites: cases.Book(cat), Verbs: []lockstorm.Verb{claims.Verb, campaign.Verb}}
 	program.Main()

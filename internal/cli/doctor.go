@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -14,6 +15,8 @@ import (
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/cachedir"
+	"github.com/lockstorm/lockstorm/internal/cluster/container"
+	"github.com/lockstorm/lockstorm/internal/companion"
 )
 
 // usable says how a topology can be started here, or what a tool is that faults need.
@@ -60,16 +63,12 @@ func (a *App) clean(ctx context.Context) error {
 	if unremoved != nil {
 		return harness.Environment(unremoved)
 	}
-	var gone []cluster.Leftover
-	var err error
-	if c := a.cat.Containers; c != nil {
-		gone, err = c.Clean(ctx)
-	}
+	gone, err := container.Clean(ctx)
 	for _, l := range gone {
 		fmt.Fprintf(a.st.Stdout, "removed the leftovers of run %s: %s\n", l.Run, strings.Join(slices.Concat(l.Containers, l.Networks),
 			", "))
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, companion.ErrMissing) { // without it, nothing is in containers
 		return harness.Environment(err)
 	}
 	if len(gone)+len(half) == 0 {
@@ -81,17 +80,13 @@ func (a *App) clean(ctx context.Context) error {
 // docker says what Docker can do here, and what runs have left in it.
 func (a *App) docker(ctx context.Context) usable {
 	u := usable{Tool: "docker", Versions: map[string]string{}}
-	if a.cat.Containers == nil {
-		u.Missing = []string{"container: " + cluster.NoContainers{}.Available(cluster.Topology{}).Error()}
-		return u
-	}
-	version, images, err := a.cat.Containers.State(ctx)
+	version, images, err := container.State(ctx)
 	if err != nil {
 		u.Missing = []string{"container: " + err.Error()}
 		return u
 	}
 	u.Chosen, u.Versions = "server "+version, images
-	left, err := a.cat.Containers.Leftovers(ctx)
+	left, err := container.Leftovers(ctx)
 	if err != nil {
 		u.Missing = []string{err.Error()}
 	}

@@ -59,9 +59,12 @@ func Find() (string, error) {
 	if path, err := exec.LookPath(Program); err == nil {
 		return path, nil
 	}
-	return "", errors.New("the program " + Program + " is missing, beside this program and on PATH: run go install " +
-		"github.com/lockstorm/lockstorm/cmd/" + Program + "@latest")
+	return "", ErrMissing
 }
+
+// ErrMissing says how to get the program.
+var ErrMissing = errors.New("the program " + Program + " is missing, beside this program and on PATH: run go install " +
+	"github.com/lockstorm/lockstorm/cmd/" + Program + "@latest")
 
 // Command returns the program as one of its parts. When testcontainers is loaded, it looks at every process of the host for its
 // parent, which can take longer than all else: so it finds no processes until the program's own code begins.

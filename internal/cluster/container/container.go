@@ -9,13 +9,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/companion/wire"
 )
 
-// Docker starts servers in containers of this host's Docker daemon.
-type Docker struct{}
-
-var _ cluster.Containers = Docker{}
-
-// Provider returns a provider that has started nothing yet.
-func (Docker) Provider(o cluster.ContainerOptions) cluster.Provider { return &provider{o: o} }
+// New returns the provider of one run, which has started nothing yet. If it is an [io.Closer], close it after the run.
+func New(o cluster.ContainerOptions) cluster.Provider { return &provider{o: o} }
 
 // ask asks Docker for what has to do with no run.
 func ask(ctx context.Context, what string) (wire.Answer, error) {
@@ -29,19 +24,19 @@ func ask(ctx context.Context, what string) (wire.Answer, error) {
 
 // State returns the version of Docker here and, for each image of the table, the image used for it. The error says
 // why no server could be run.
-func (Docker) State(ctx context.Context) (version string, images map[string]string, err error) {
+func State(ctx context.Context) (version string, images map[string]string, err error) {
 	a, err := ask(ctx, wire.State)
 	return a.Text, a.Words, err
 }
 
 // Leftovers returns the runs that have containers or networks here but no living lockstorm on this host.
-func (Docker) Leftovers(ctx context.Context) ([]cluster.Leftover, error) {
+func Leftovers(ctx context.Context) ([]cluster.Leftover, error) {
 	a, err := ask(ctx, wire.Leftovers)
 	return a.Left, err
 }
 
 // Clean removes the leftovers of dead runs of this host and returns them.
-func (Docker) Clean(ctx context.Context) ([]cluster.Leftover, error) {
+func Clean(ctx context.Context) ([]cluster.Leftover, error) {
 	a, err := ask(ctx, wire.Clean)
 	return a.Left, err
 }
