@@ -23,7 +23,7 @@ func (in Causes) toldLate(g *history.Grant, o facts.Overlap) bool {
 		return false
 	}
 	late, known := in.SignalLate(g)
-	return known && late > in.Run.Tolerance && in.heldBy(in.overlapLateness(g, o)) == nil && !in.hostLate(g, late)
+	return known && in.heldBy(in.overlapLateness(g, o)) == nil && !in.hostLate(g, late)
 }
 
 // hostLate reports whether the host, or we, account for most of what a library was late with its

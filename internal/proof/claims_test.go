@@ -1,6 +1,7 @@
 package proof_test
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -38,6 +39,9 @@ func TestClaimsOfHistories(t *testing.T) {
 			switch {
 			case err == nil && !said && !silent:
 				t.Errorf("%s: the judge does not say this", d.Pos)
+				return d.Expected
+			case err != nil && said && !errors.Is(err, proof.ErrJudge):
+				t.Errorf("%s: the judge says this: %v", d.Pos, err)
 				return d.Expected
 			case err != nil:
 				return "refused: " + err.Error() + "\n"

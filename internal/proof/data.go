@@ -138,8 +138,7 @@ func (s *scene) replaced(c Claim, a, b *history.Grant) error {
 	}
 	w, wRead := find(a, c.From)
 	e, eRead := find(b, c.To)
-	if w == nil || e == nil || !wRead || !eRead || w.Invoke.Register != e.Invoke.Register ||
-		w.Invoke.Value.Base != e.Invoke.Value.Base {
+	if !wRead || !eRead || w.Invoke.Register != e.Invoke.Register || w.Invoke.Value.Base != e.Invoke.Value.Base {
 		return errors.New("the finding needs two acknowledged writes that replaced the same value of a register, and both clients " +
 			"must have read this value before: the events do not show this")
 	}
@@ -238,7 +237,7 @@ func (s *scene) fence(c Claim) (span history.Interval, err error) {
 // accepted are the requests that a register accepted before another one, under the same lock.
 func (s *scene) accepted(e *history.Event) (out []*history.Event) {
 	for _, o := range s.Registered {
-		if o.Index >= e.Index {
+		if o == e {
 			break
 		}
 		if o.Type == history.OK && o.Register == e.Register && o.Lock == e.Lock {

@@ -159,8 +159,7 @@ func (a *gathering) excuses(g *history.Grant) {
 
 // others adds what a register accepted of others, where the claim is that it should not have accepted this one.
 func (a *gathering) others() {
-	if len(a.claim.Grants) == 0 || (a.claim.Rule != "log-mismatch" && a.claim.Rule != "stale-accepted" &&
-		a.claim.Rule != "equal-token") {
+	if len(a.claim.Grants) != 1 {
 		return
 	}
 	log := a.r.logs.of(a.claim.Grants[0])

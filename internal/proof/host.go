@@ -130,7 +130,7 @@ const busyShare = 0.9
 func (s *scene) busy() (out []history.Interval) {
 	for _, e := range s.Pressure {
 		var p history.Pressure
-		if e.Value.Into(&p) == nil && p.Span > 0 && float64(max(p.CPU, p.IO))/float64(p.Span) >= busyShare {
+		if e.Value.Into(&p) == nil && float64(max(p.CPU, p.IO)) >= busyShare*float64(p.Span) {
 			out = append(out, history.Interval{From: e.Time - p.Span, To: e.Time})
 		}
 	}
@@ -160,40 +160,44 @@ func (s *scene) lastActed(g *history.Grant, by int64) int64 {
 }
 
 // heldBy adds up what faults held up. One of links does it while its client waited for an answer of the resource; unseen: or
-// all the time, if it waited for none. A fault that struck when the violation had begun counts if the client was held up ever
-// since.
+// all the time, if it waited for none, and there is such a fault. One that struck when the violation had begun counts if the
+// client was held up ever since; it is no reason by itself unless faults of the client were what held it up till then.
 func (s *scene) heldBy(client string, late history.Interval, begun int64, unseen bool) bool {
-	var held []history.Interval
+	var held, stops []history.Interval
 	found, slack := false, 2*s.Run.Tolerance
+	since := func(at int64, by []history.Interval) bool {
+		free := at - begun - covered(history.Interval{From: begun, To: at}, by)
+		return at < begun || (covered(history.Interval{From: begun, To: begun + 1}, by) > 0 && free <= slack)
+	}
 	for _, f := range s.Faults {
 		part := late.Overlap(f.Span())
-		if !f.Effective() || !f.Late(client) || part.Empty() {
-			continue
-		}
-		if gap := (history.Interval{From: begun, To: f.Began()}); f.Began() >= begun &&
-			(covered(history.Interval{From: begun, To: begun + 1}, held) == 0 || gap.To-gap.From-covered(gap, held) > slack) {
+		if !f.Effective() || !f.Late(client) || part.Empty() || !since(f.Began(), held) {
 			continue
 		}
 		parts := []history.Interval{part}
 		if f.Family != history.FamilyClient {
-			parts = s.waited(client, part)
+			parts = s.waited(client, f.Began(), part)
 		}
 		guess := len(parts) == 0 && unseen
 		if guess {
 			parts = []history.Interval{part}
 		}
-		found = found || (guess == unseen && covered(late, parts) > 0)
+		found = found || (guess == unseen && since(f.Began(), stops))
 		held = append(held, parts...)
+		if f.Family == history.FamilyClient {
+			stops = append(stops, part)
+		}
 	}
 	return found && covered(late, held)+slack >= late.To-begun
 }
 
-// waited are the times within a span, from its beginning on, for which a client waited for answers of the resource.
-func (s *scene) waited(client string, span history.Interval) (out []history.Interval) {
+// waited are the times within a span for which a client waited for answers of the resource that it asked for from a moment on.
+func (s *scene) waited(client string, since int64, span history.Interval) (out []history.Interval) {
 	for _, g := range s.Grants {
 		for _, u := range g.Uses {
-			if g.Client == client && u.Start() >= span.From && u.Start() < span.To {
-				out = append(out, history.Interval{From: u.Start(), To: s.gaveUpOn(u) + 1}.Overlap(span))
+			wait := history.Interval{From: u.Start(), To: s.gaveUpOn(u) + 1}.Overlap(span)
+			if g.Client == client && u.Start() >= since && !wait.Empty() {
+				out = append(out, wait)
 			}
 		}
 	}

@@ -274,6 +274,29 @@ func TestAbsences(t *testing.T) {
 	}
 }
 
+// A proof is one of its finding: of its grants and of its time.
+func TestProofOfAnother(t *testing.T) {
+	record := recordOf(t, heldUp)
+	finding := proof.Claim{
+		Check: "mutual-exclusion", Rule: "late-notice", Class: "defect", Reason: "told-late", Grants: []string{"a", "b"},
+		From: 1700 * ms, To: 1900 * ms,
+	}
+	for name, change := range map[string]func(p *proof.Proof){
+		"other grants": func(p *proof.Proof) { p.Grants = []string{"b", "a"} },
+		"a later time": func(p *proof.Proof) { p.From++ },
+		"a short time": func(p *proof.Proof) { p.To-- },
+	} {
+		p := record.Prove(proof.Finding{Claim: finding})
+		if _, err := record.Verify(finding, p); err != nil {
+			t.Fatal(err)
+		}
+		change(p)
+		if _, err := record.Verify(finding, p); err == nil || !strings.Contains(err.Error(), "its grants or times are others") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // A pass is looked at again; a record that is cut off proves nothing after its end.
 func TestExclusive(t *testing.T) {
 	if n, err := recordOf(t, late).Exclusive(); err == nil || n != 2 {

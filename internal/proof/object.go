@@ -294,15 +294,12 @@ func (t *tale) rule() string {
 	return "double-grant"
 }
 
-// overBy is when it was known that what may have ended a grant had: by its own release or refusal, or since another grant that
-// cannot be held beside it was asked for when this one was known, and given.
+// overBy is when it was known that what may have ended a grant had: by its own release or refusal. That another grant was given
+// which cannot be held beside it shows it as well, and no order of operations forgets that.
 func (t *tale) overBy(end operation) int64 {
 	by := int64(history.Forever)
 	for _, op := range t.ops {
 		if op.grant == end.grant && (op.kind == frees || (op.kind == notHeld && op.call > t.ok[op.grant])) {
-			by = min(by, op.ret)
-		}
-		if op.kind == takes && !t.s.Model.Together(t.of[end.grant], t.of[op.grant]) && op.call > t.ok[end.grant] && op.ret >= end.call {
 			by = min(by, op.ret)
 		}
 	}

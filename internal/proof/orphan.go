@@ -107,9 +107,6 @@ func (s *scene) askedIn(free history.Interval, lock string, byOK []*history.Gran
 	}
 	since := s.askedSince(lock)
 	for _, h := range next {
-		if since[h] >= free.To {
-			continue
-		}
 		part := history.Interval{From: max(free.From, since[h]), To: free.To}
 		for _, f := range s.Faults {
 			if f.Effective() && f.Hurts(h.Client) && f.Invoke.Time < free.To {
@@ -127,7 +124,7 @@ func (s *scene) askedIn(free history.Interval, lock string, byOK []*history.Gran
 		to := int64(0)
 		for _, k := range keepers {
 			later := k.g.Granted() && k.g.From() >= part.To
-			if !later && k.g != h && k.To > free.From && !k.Overlap(part).Empty() && !s.Model.Together(k.g, h) {
+			if !later && k.g != h && !k.Overlap(part).Empty() && !s.Model.Together(k.g, h) {
 				by, to = append(by, k), max(to, k.To)
 			}
 		}

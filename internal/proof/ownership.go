@@ -152,15 +152,13 @@ func (s *scene) robberies(lock string) (out []robbery) {
 		}
 	}
 	slices.SortStableFunc(done, func(a, b robbery) int { return cmp.Compare(a.rel.End(), b.rel.End()) })
-	gone := map[*history.Grant]int64{}
+	gone := map[*history.Grant]bool{}
 	for _, r := range done {
 		if r.victim = s.victim(granted, r, gone); r.victim == nil {
 			continue
 		}
 		out = append(out, r)
-		if _, known := gone[r.victim]; !known && !s.Model.Shares() {
-			gone[r.victim] = r.rel.End()
-		}
+		gone[r.victim] = !s.Model.Shares()
 	}
 	return out
 }
@@ -169,15 +167,8 @@ func (s *scene) robberies(lock string) (out []robbery) {
 // seen to hold it later.
 //
 //nolint:gocyclo // one question with its kinds of evidence
-func (s *scene) victim(granted []*history.Grant, r robbery, gone map[*history.Grant]int64) (found *history.Grant) {
-	over := func(at int64) bool {
-		when, robbed := gone[r.by]
-		return s.over(r.by, at) || (robbed && when < at)
-	}
-	since := r.by.From()
-	if s.Leased() {
-		since = min(since, r.by.RunsOut(s.Run.Tolerance))
-	}
+func (s *scene) victim(granted []*history.Grant, r robbery, gone map[*history.Grant]bool) (found *history.Grant) {
+	over := func(at int64) bool { return gone[r.by] || s.over(r.by, at) } // who was robbed began to release it later
 	heldOn := func(h *history.Grant) bool {
 		return slices.ContainsFunc(slices.Concat(h.Releases, h.Renews), func(c *history.Call) bool {
 			return c.Outcome() == history.OK && c.Start() >= r.rel.End()
@@ -185,11 +176,7 @@ func (s *scene) victim(granted []*history.Grant, r robbery, gone map[*history.Gr
 	}
 	for _, h := range slices.Backward(granted) {
 		after := h.Sent() >= r.by.From() || s.over(r.by, h.Sent())
-		_, robbed := gone[h]
-		if h.From() < since || h.From() > r.rel.End() || robbed || h == r.by || !after {
-			continue
-		}
-		if s.Model.Together(r.by, h) || !s.inForce(h, r.rel) {
+		if h.From() > r.rel.End() || gone[h] || !after || s.Model.Together(r.by, h) || !s.inForce(h, r.rel) {
 			continue
 		}
 		known := h.From() <= r.rel.Start()

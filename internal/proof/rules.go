@@ -49,7 +49,7 @@ var rules = map[string]map[string]rule{
 	},
 	"loss-notice": {"late-notice": notices, "no-notice": notices},
 	"bounded":     {"late-try": {few: (*scene).lateTry, more: (*scene).lateItself}},
-	"once":        {"done-twice": {few: (*scene).doneTwice, more: (*scene).allOfPeriod}},
+	"once":        {"done-twice": {few: (*scene).doneTwice}},
 	"assumptions": {"used-after-release": {few: (*scene).usedAfterRelease}},
 	"liveness":    {"no-recovery": absent, "starved": absent, "deadlocked": absent, orphan: absent},
 	"fairness":    {"overtaken": {whole: (*scene).overtaken}},

@@ -59,59 +59,26 @@ func (s *scene) lateItself(c Claim) error {
 	return nil
 }
 
-// allOfPeriod: the finding names all jobs of its period that were done.
-func (s *scene) allOfPeriod(c Claim) error {
-	period := func(call *history.Call) (p struct {
-		Period *int64 `json:"period"`
-	},
-	) {
-		if call.Invoke.F == history.FWork && call.Outcome() == history.OK {
-			_ = call.Invoke.Value.Into(&p) // work without a period is of none
-		}
-		return p
-	}
-	done := map[int64]int{}
-	of := int64(0)
-	for _, call := range s.Calls {
-		if p := period(call).Period; p != nil {
-			done[*p]++
-			if call.Invoke.Grant == c.Grants[0] && call.Start() == c.From {
-				of = *p
-			}
-		}
-	}
-	if done[of] != len(c.Grants) {
-		return fmt.Errorf("the job of period %d was done %d times, but the finding names %d grants", of, done[of], len(c.Grants))
-	}
-	return nil
-}
-
-// doneTwice: the job of one period was done more than once.
+// doneTwice: the job of one period was done more than once, by just these grants, one after the other.
 func (s *scene) doneTwice(c Claim) (span history.Interval, err error) {
-	var done []*history.Call
-	period := int64(0)
+	jobs := map[int64][]*history.Call{} // by period
 	for _, call := range s.Calls {
 		var job struct {
 			Period *int64 `json:"period"`
 		}
-		if call.Invoke.F != history.FWork || call.Outcome() != history.OK || !slices.Contains(c.Grants, call.Invoke.Grant) ||
-			call.Invoke.Value.Into(&job) != nil || job.Period == nil {
-			continue
-		}
-		if len(done) > 0 && *job.Period != period {
-			return span, errors.New("the jobs in the finding belong to two different periods, so no job was done twice")
-		}
-		done, period = append(done, call), *job.Period
-	}
-	if len(done) < 2 || len(done) != len(c.Grants) {
-		return span, errors.New("the events show no job that was done twice")
-	}
-	for i, call := range done {
-		if call.Invoke.Grant != c.Grants[i] {
-			return span, errors.New("the order of the jobs in the events differs from the order in the finding")
+		ok := call.Invoke.F == history.FWork && call.Outcome() == history.OK && call.Invoke.Value.Into(&job) == nil
+		if ok && job.Period != nil {
+			jobs[*job.Period] = append(jobs[*job.Period], call)
 		}
 	}
-	return history.Interval{From: done[0].Start(), To: done[len(done)-1].End()}, nil
+	for _, done := range jobs {
+		by := slices.EqualFunc(done, c.Grants, func(call *history.Call, id string) bool { return call.Invoke.Grant == id })
+		if by && len(done) > 1 && done[0].Start() == c.From && done[len(done)-1].End() == c.To {
+			return history.Interval{From: c.From, To: c.To}, nil
+		}
+	}
+	return span, errors.New("the events do not show a job that was done twice, by just the grants of the finding, in their order " +
+		"and at its time")
 }
 
 // lateNotice: who held the lock could not know in time that somebody else was granted it; of one grant alone, its library told it
