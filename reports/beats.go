@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -139,13 +140,13 @@ func (b *beater) beats(steps []Step) []stage.Beat {
 	if b.f.Rule == "orphan" || b.f.Rule == "no-recovery" {
 		b.add(Step{At: b.f.To, Bad: true}, "still waiting", "Nobody gets the lock", capital(b.f.Message)+".")
 	}
-	slices.SortStableFunc(b.out, func(x, y stage.Beat) int { return int(min(max(x.At-y.At, -1), 1)) })
+	slices.SortStableFunc(b.out, func(x, y stage.Beat) int { return cmp.Compare(x.At, y.At) })
 	for len(b.out) > maxBeats { // the first one and the damage stay
-		i := slices.IndexFunc(b.out[1:], func(x stage.Beat) bool { return !x.Bad }) + 1
-		b.out = slices.Delete(b.out, len(b.out)-2, len(b.out)-1)
-		if i == 0 {
-			break
+		i := len(b.out) - 1
+		for i > 1 && b.out[i].Bad {
+			i--
 		}
+		b.out = slices.Delete(b.out, i, i+1)
 	}
 	return b.out
 }
