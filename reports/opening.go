@@ -30,14 +30,15 @@ func chipOf(r *checker.Results, first *happening) chip {
 	return chip{"violation", "broken"}
 }
 
-var versionNumber = regexp.MustCompile(`\d+(\.\d+)+`)
+// said is how servers say their version: a name, a word for version, and the number.
+var said = regexp.MustCompile(`(?i)^(?:\S*/)?(.*?)[\s,:]*(?:\b(?:v|ver|version)\b)?[\s:=]*v?(\d+(?:\.\d+)+)`)
 
 // tested is what was run, a part for each word of it.
 func tested(r *checker.Results) (parts []string) {
 	on := ""
 	for _, name := range sortedVersions(r) {
-		if v := versionNumber.FindString(r.Versions[name]); v != "" {
-			on = " on " + cmp.Or(strings.TrimPrefix(name, "image "), name) + " " + v
+		if v := said.FindStringSubmatch(r.Versions[name]); v != nil && !strings.HasPrefix(name, "image ") {
+			on = " on " + cmp.Or(v[1], name) + " " + v[2]
 			break
 		}
 	}
