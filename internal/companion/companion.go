@@ -39,8 +39,15 @@ const speaks = "1"
 
 var own bool
 
-// BeOwn makes this program its own companion: a test that has the servers in its binary.
-func BeOwn() { own = true }
+// BeOwn makes this program its own companion: a test that has the servers in its binary. If it was started as one, it must serve
+// before it calls BeOwn: a program that went on would start itself for ever, so that ends it.
+func BeOwn() {
+	if os.Getenv(EnvPart) != "" {
+		fmt.Fprintf(os.Stderr, "%s was started as %s, and is none\n", os.Args[0], Program)
+		os.Exit(1)
+	}
+	own = true
+}
 
 // Find returns the path of the program. The error says how to get it.
 func Find() (string, error) {

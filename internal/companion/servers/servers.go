@@ -35,11 +35,11 @@ func Main() {
 
 // Child makes a test binary its own lockstorm-servers. Call it first in TestMain.
 func Child() {
-	companion.BeOwn()
 	if os.Getenv(companion.EnvPart) != "" {
 		Main()
 		os.Exit(0)
 	}
+	companion.BeOwn()
 }
 
 // be does what a part does, until that ends.

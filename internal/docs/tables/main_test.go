@@ -1,13 +1,14 @@
 package tables
 
 import (
+	"os"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/internal/companion"
 )
 
-// The tables are those of a host that has all programs.
+// The tables are those of a host that has all programs. Nothing is started.
 func TestMain(m *testing.M) {
-	companion.BeOwn()
+	os.Setenv(companion.EnvPath, "/nonexistent/"+companion.Program) //nolint:errcheck // the name is sound
 	m.Run()
 }

@@ -163,8 +163,9 @@ func Choosing(t *measured.Table, cat *harness.Catalogue, r *gate.Results) {
 		}
 		outcomes(all, runs, len(runs))
 		rows = append(rows, all)
+		backend, _, _ := strings.Cut(l.Name, " on ")
 		for _, row := range rows {
-			row["advice"] = advice(all, storeOf(cat, l.Name) == "Files")
+			row["advice"] = advice(all, storeOf(cat, backend) == "Files")
 		}
 		locks = append(locks, rows)
 	}
