@@ -36,9 +36,10 @@ func both(t *testing.T, topology string, test func(b *ensembletest.Bench)) {
 }
 
 func embedded(s *proc.Starter) []cluster.Provider {
-	return []cluster.Provider{cluster.Embedded{Starter: s, Command: func(_ cluster.Topology, r cluster.Recipe, _ string) (*exec.Cmd, error) {
+	beside := func(_ cluster.Topology, r cluster.Recipe, _ string) (*exec.Cmd, error) {
 		return companion.Command(r.Beside[0], r.Beside[1:]...)
-	}}}
+	}
+	return []cluster.Provider{cluster.Embedded{Starter: s, Command: beside}}
 }
 
 // One server keeps what it has over a kill.

@@ -120,8 +120,8 @@ func elsewhere(host, system string, security []string) error {
 		return fmt.Errorf("the Docker daemon at %s may be on another host, where lockstorm cannot reach the servers: use a Docker "+
 			"daemon on this host, with a Unix socket (DOCKER_HOST=unix:///path)", host)
 	case strings.Contains(system, "Docker Desktop"):
-		return errors.New("the daemon is Docker Desktop, which runs containers in a virtual machine: run lockstorm inside that virtual " +
-			"machine, or on Linux")
+		return errors.New("the daemon is Docker Desktop, which runs containers in a virtual machine: run lockstorm inside that " +
+			"virtual machine, or on Linux")
 	case slices.ContainsFunc(security, func(s string) bool { return strings.Contains(s, "rootless") }):
 		return errors.New("servers in rootless Docker cannot reach lockstorm's proxies, because rootless Docker has a separate " +
 			"network: use the system's Docker daemon")

@@ -17,7 +17,9 @@ var ownLock = []string{"lockstormtest", "backends/file", "backends/redis"}
 const maxProgram = 590
 
 // heavy is what neither has: lockstorm-servers has it.
-var heavy = []string{"go.etcd.io/etcd/server/v3/embed", "github.com/moby/", "github.com/docker/docker", "github.com/testcontainers/", "nats-server"}
+var heavy = []string{
+	"go.etcd.io/etcd/server/v3/embed", "github.com/moby/", "github.com/docker/docker", "github.com/testcontainers/", "nats-server",
+}
 
 // A lock of an own is tested without other stores, containers and embedded servers.
 func TestWeightOfAnOwnLock(t *testing.T) {

@@ -171,7 +171,9 @@ func locksOf(rec *history.Record, grants []*history.Grant) (out []string) {
 }
 
 // add puts a grant into the picture, if it is in its window. order are the grants of its lock.
-func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, order []*history.Grant, lanes map[string]*Lane, count map[string]int) {
+func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, order []*history.Grant, lanes map[string]*Lane,
+	count map[string]int,
+) {
 	if g.Acquire == nil || g.Acquire.Start() > s.To || in.Last[g.Client] < s.From && in.Last[g.Client] > 0 {
 		return
 	}
