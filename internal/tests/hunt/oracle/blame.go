@@ -155,7 +155,7 @@ func (o *oracle) close(g *sim.Grant, most int, lateness, until, from int64) []in
 	return out
 }
 
-// tooShort takes out the pauses that were by far too short to make the client late.
+// tooShort takes out the pauses that were by far too short to make the client late, and were over at that moment.
 func (o *oracle) tooShort(b *Blame, g *sim.Grant, until, from int64) {
 	var sum int64
 	for _, id := range b.Possible {
@@ -168,7 +168,10 @@ func (o *oracle) tooShort(b *Blame, g *sim.Grant, until, from int64) {
 	b.Possible = slices.DeleteFunc(b.Possible, func(id int) bool {
 		i := slices.IndexFunc(o.truth.Faults, func(f *sim.Fault) bool { return f.ID == id })
 		f := o.truth.Faults[i]
-		return f.Family == history.FamilyClient && f.Name != sim.Kill
+		stands := slices.ContainsFunc(o.truth.Held, func(h sim.HeldUp) bool {
+			return h.Client == g.Client && h.Fault == id && h.From <= from && h.To > from
+		})
+		return f.Family == history.FamilyClient && f.Name != sim.Kill && !stands
 	})
 }
 
@@ -232,7 +235,7 @@ func (o *oracle) blameOfBreach(a, b *sim.Grant, from int64) *Blame {
 		case br.Victim == a && br.Kind == sim.ForeignRelease && a.Mode != history.ModeShared && o.provenForeign(br.Grant, a):
 			out.Release = true
 		case o.cfg.Bug == sim.TakesOver && br.Victim == a && br.Grant == b:
-			out.Right = o.stopped(out.Possible) // of which death it comes, others may have had the lock since
+			out.Right = o.stopped(out.Possible, b.Client) // of which death it comes, others may have had the lock since
 		case br.Victim == a && br.Fault != 0:
 			out.Right = o.alike(br.Fault, o.shown(a))
 		}
@@ -253,10 +256,10 @@ func (o *oracle) mayBreak(a, b *sim.Grant, from int64) (out []int) {
 	return out
 }
 
-// stopped are those of some faults that hold a client up; none: all of them kill.
-func (o *oracle) stopped(ids []int) (out []int) {
+// stopped are those of some faults that hold a client up; none: all of them kill, or are of others.
+func (o *oracle) stopped(ids []int, client string) (out []int) {
 	for _, f := range o.truth.Faults {
-		if slices.Contains(ids, f.ID) && f.Family == history.FamilyClient && f.Name != sim.Kill {
+		if slices.Contains(ids, f.ID) && f.Family == history.FamilyClient && f.Name != sim.Kill && hurts(f, client) {
 			out = append(out, f.ID)
 		}
 	}
