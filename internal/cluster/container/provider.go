@@ -57,16 +57,23 @@ func (p *provider) end() error {
 // Name returns "container".
 func (*provider) Name() string { return cluster.ContainerName }
 
+// available is what Docker said of topologies, by their names: it is asked once in the life of this process.
+var available sync.Map
+
 // Available returns nil if Docker can run every node. Missing images are fetched later.
 func (p *provider) Available(t cluster.Topology) error {
-	_, err := p.call(context.Background(), wire.Call{What: wire.Available, Topology: t})
-	return err
+	asked, _ := available.LoadOrStore(t.Name, sync.OnceValue(func() error { return p.ask(wire.Available, t) }))
+	return asked.(func() error)()
 }
 
 // Here returns nil if every image is on this host already.
-func (p *provider) Here(t cluster.Topology) error {
-	_, err := p.call(context.Background(), wire.Call{What: wire.Here, Topology: t})
-	return err
+func (p *provider) Here(t cluster.Topology) error { return p.ask(wire.Here, t) }
+
+// ask asks a helper of its own: who only asks may never close the provider.
+func (p *provider) ask(what string, t cluster.Topology) error {
+	q := provider{o: p.o}
+	_, err := q.call(context.Background(), wire.Call{What: what, Topology: t})
+	return errors.Join(err, q.end())
 }
 
 // Versions fetches the images and returns them, with the versions that their programs report.
