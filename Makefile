@@ -56,7 +56,7 @@ browser: pages ## try the report in headless Chromium (Debian's package), and re
 	@./.ci/browser && cd tools && PAGES=$(PAGES) $(GO) test -count=1 -timeout 5m ./page ./recipes ./github
 fast: servers ## run the fast suite: the promised commands against real servers
 	$(GO) test -tags series -count=1 -timeout 15m -parallel 12 -skip '^Test(Series|Containers)' ./internal/tests/e2e
-gate: build servers ## preset ci: lockstorm's own gate, with a page of what came of it
+gate: build build-servers servers ## preset ci: lockstorm's own gate, with a page of what came of it
 	bin/lockstorm suite ci --out $(GATE_OUT)
 series: servers ## RUN=NAME: tests that take long, or another number of random records; PARALLEL (4), IN=PACKAGE
 	$(GO) test -tags series -count=1 -timeout 12h -p 2 -parallel $(PARALLEL) -run '$(RUN)' -v $(if $(RUN),$(IN),RUN=NAME?) | \

@@ -128,29 +128,12 @@ func (s *session) phases(ctx context.Context) (complete bool, err error) {
 		if err := s.phase(history.PhaseQuiet, "all faults have ended"); err != nil {
 			return false, err
 		}
-		if !s.settle(ctx) {
+		if !nemesis.Wait(ctx, s.r.TTL/2) { // what a fault leads to may show only when its clients have asked again
 			return false, nil
 		}
 	}
 	return s.finish(ctx)
 }
-
-// settle lets the workload go on after its faults, until it has made as many grants as there are clients, for half a ttl at
-// most. It returns false once ctx has ended.
-func (s *session) settle(ctx context.Context) bool {
-	quiet, cancel := context.WithTimeout(ctx, s.r.TTL/2)
-	defer cancel()
-	s.tail.poll()
-	for enough := s.tail.count().Grants + int64(len(s.living())); s.tail.count().Grants < enough; s.tail.poll() {
-		if !nemesis.Wait(quiet, settleEvery) {
-			break
-		}
-	}
-	return ctx.Err() == nil
-}
-
-// settleEvery is how often the logs are read meanwhile.
-const settleEvery = 10 * time.Millisecond
 
 func (s *session) phase(name, text string) error {
 	s.progress.phase(name, text)

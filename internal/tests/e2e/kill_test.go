@@ -50,7 +50,7 @@ func TestControllerIsKilled(t *testing.T) {
 			cmd.Wait() //nolint:errcheck // it was killed
 			nothingLeft(t, dir)
 			code, out := lockstorm(t, "check", dir)
-			none := code == 3 && slices.ContainsFunc([]string{"it is not a run directory", "no history", "no such file"},
+			none := code == 3 && slices.ContainsFunc([]string{"is not a run directory", "no history", "does not exist"},
 				func(why string) bool { return strings.Contains(out, why) })
 			fails := code == 1 && i%len(backends) >= failing
 			if code != 2 && !fails && !none {
