@@ -56,10 +56,10 @@ func hardest(survived *Survived, rec *history.Record) (out []stage.Beat) {
 	word := longest.Fault.Fault
 	_, text, _ := strings.Cut(step.Text, ": ")
 	out = append(out, stage.Beat{
-		At: longest.Began(), Word: word, Title: word + " strikes", Text: capital(text), Event: eventOf(step),
+		At: longest.Began(), Word: word, Title: word + " strikes", Text: capital(text),
 	})
 	if longest.HealEnd != nil {
-		out = append(out, stage.Beat{At: longest.Until(), Word: "ends", Title: word + " ends", Event: longest.HealEnd.Index})
+		out = append(out, stage.Beat{At: longest.Until(), Word: "ends", Title: word + " ends"})
 	}
 	var next *history.Grant
 	for _, g := range rec.Grants {
@@ -69,7 +69,7 @@ func hardest(survived *Survived, rec *history.Record) (out []stage.Beat) {
 	}
 	if next != nil {
 		out = append(out, stage.Beat{
-			At: next.From(), Word: "goes on", Title: next.Client + " gets the lock", Event: next.Acquire.Return.Index,
+			At: next.From(), Word: "goes on", Title: next.Client + " gets the lock",
 		})
 	}
 	return out
@@ -115,7 +115,7 @@ type beater struct {
 }
 
 func (b *beater) add(s Step, word, title, text string) {
-	b.out = append(b.out, stage.Beat{At: s.At, Word: word, Title: title, Text: text, Event: eventOf(s), Bad: s.Bad})
+	b.out = append(b.out, stage.Beat{At: s.At, Word: word, Title: title, Text: text, Bad: s.Bad})
 }
 
 // beats are the steps on which a story turns: the grant, the fault, the end of the lease, who worked meanwhile, the damage.

@@ -127,7 +127,7 @@ func home(byGrant map[string][]*happening, f listedFinding) *happening {
 // windowOf is the time that explains an incident: from the request of its first grant to the last thing that
 // its grants did, with some room at both sides.
 func windowOf(h *happening, rec *history.Record, end int64) history.Interval {
-	span, _ := around(h.first(), rec)
+	span := around(h.first(), rec)
 	for _, s := range h.steps {
 		if s.Kind == StepFault {
 			span.From = min(span.From, s.At)

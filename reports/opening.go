@@ -88,7 +88,9 @@ func headlineOfPage(r *checker.Results, rec *history.Record, h *happening) strin
 	}
 	text := fmt.Sprintf("%s got the lock while %s held it", other, me)
 	if in := rec.Injected(f.Fault); in != nil && f.CauseKind == checker.CauseFault {
-		if fate, ok := fates[in.Fault.Fault]; ok && (len(in.Clients) == 0 || slices.Contains(in.Clients, clients[0])) {
+		fate, known := fates[in.Fault.Fault]
+		own := slices.Contains(in.Clients, clients[0]) && f.Class == checker.Inherent // else its lease was not over, or it has none
+		if known && (len(in.Clients) == 0 || own) {
 			text = fmt.Sprintf(fate, me)
 		}
 	}
@@ -105,7 +107,7 @@ func damageOf(r *checker.Results, rec *history.Record, f *checker.Finding, text,
 		writer = rec.ByID[d.Grants[0]].Client
 	}
 	switch {
-	case loss.Lost > 0 && strings.HasPrefix(text, cut(client, maxName)) && writer == client:
+	case loss.Lost > 0 && strings.HasPrefix(text, cut(client, maxName)+" ") && writer == client:
 		return " and wiped out " + checker.Count(loss.Lost, "update")
 	case loss.Lost > 0:
 		return ": " + checker.Count(loss.Lost, "update") + was(loss.Lost) + "wiped out"

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -22,5 +23,19 @@ func TestTestedNamesTheServer(t *testing.T) {
 		if got := tested(r)[0]; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// Only a lease that ran out was slept through, and only who wrote is said to have wiped something out.
+func TestHeadlinesClaimNoMore(t *testing.T) {
+	r, rec := judged(t, "paused")
+	all, _ := happened(r, rec)
+	f := all[0].first()
+	if end := damageOf(r, rec, f, "c10 got the lock while c1 held it", "c1", ""); !strings.HasPrefix(end, ": ") {
+		t.Errorf("c10 is blamed for what c1 wrote:%s", end)
+	}
+	f.Class = checker.Defect
+	if head := headlineOfPage(r, rec, all[0]); strings.Contains(head, "lease") {
+		t.Errorf("of a lock whose lease was not over: %q", head)
 	}
 }

@@ -3,7 +3,6 @@ package reports
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -80,16 +79,6 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record) screen
 		}
 	}
 	return s
-}
-
-// saying are how many checks can fail the run and say one of some words.
-func saying(r *checker.Results, words ...string) (n int) {
-	for _, c := range r.Checks {
-		if c.Required && slices.Contains(words, mark(c)) {
-			n++
-		}
-	}
-	return n
 }
 
 // unanswered is the first required check that gave no answer.

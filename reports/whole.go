@@ -55,19 +55,17 @@ func endOf(rec *history.Record) int64 {
 	return end
 }
 
-// around is the time of a finding with all that its grants did, and their clients.
-func around(f *checker.Finding, rec *history.Record) (history.Interval, []string) {
+// around is the time of a finding with all that its grants did.
+func around(f *checker.Finding, rec *history.Record) history.Interval {
 	span := history.Interval{From: f.From, To: f.To}
-	var clients []string
 	for _, g := range grantsOf(rec, f) {
 		if g.Acquire == nil {
 			continue
 		}
-		clients = append(clients, g.Client)
 		span.From = min(span.From, g.Sent())
 		for _, c := range slices.Concat(g.Uses, g.Releases) {
 			span.To = max(span.To, c.Start())
 		}
 	}
-	return span, clients
+	return span
 }

@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // Program is its name.
@@ -86,6 +88,24 @@ func Command(part string, args ...string) (*exec.Cmd, error) {
 		cmd.Env = append(cmd.Env, envProc+"="+noProc)
 	}
 	return cmd, nil
+}
+
+// Start starts a part that goes on until its input ends, in a process group of its own: Ctrl-C is for us, who end it.
+func Start(part string, stderr io.Writer) (cmd *exec.Cmd, in io.WriteCloser, out io.ReadCloser, err error) {
+	if cmd, err = Command(part); err != nil {
+		return nil, nil, nil, err
+	}
+	cmd.Stderr, cmd.SysProcAttr = stderr, &syscall.SysProcAttr{Setpgid: true}
+	if in, err = cmd.StdinPipe(); err != nil {
+		return nil, nil, nil, err
+	}
+	if out, err = cmd.StdoutPipe(); err != nil {
+		return nil, nil, nil, err
+	}
+	if err = cmd.Start(); err != nil {
+		err = fmt.Errorf("cannot start %s: %w", Program, err)
+	}
+	return cmd, in, out, err
 }
 
 // Part returns what this process is to be; empty: it was not started by [Command].

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"syscall"
 
 	"github.com/nats-io/nats.go"
 
@@ -38,20 +37,8 @@ type Embedded struct {
 
 // Serve starts the server.
 func Serve(c Serving) (*Embedded, error) {
-	cmd, err := companion.Command(companion.Queue)
+	cmd, in, out, err := companion.Start(companion.Queue, os.Stderr)
 	if err != nil {
-		return nil, fmt.Errorf("--embed %s: %w", c.Addr, err)
-	}
-	cmd.Stderr, cmd.SysProcAttr = os.Stderr, &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for us
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("--embed %s: %w", c.Addr, err)
 	}
 	e, said := &Embedded{c: c}, Served{}

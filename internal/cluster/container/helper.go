@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/companion"
@@ -24,6 +23,7 @@ type helper struct {
 	cmd    *exec.Cmd
 	client *rpc.Client
 	number atomic.Uint64
+	text   io.Closer // what it prints, until it has ended
 	said   sync.WaitGroup
 }
 
@@ -32,29 +32,14 @@ const (
 	endLimit    = 2 * time.Minute  // for the helper, which removes what is left
 )
 
-// start starts a helper in a process group of its own: Ctrl-C is for us, who tell it what to do then.
+// start starts a helper.
 func start(say func(string)) (*helper, error) {
-	cmd, err := companion.Command(companion.Containers)
+	text, said := io.Pipe()
+	cmd, in, out, err := companion.Start(companion.Containers, said)
 	if err != nil {
 		return nil, err
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	text, err := cmd.StderrPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("cannot start %s: %w", companion.Program, err)
-	}
-	h := &helper{cmd: cmd, client: rpc.NewClient(wire.Pipe{Reader: out, WriteCloser: in})}
+	h := &helper{cmd: cmd, client: rpc.NewClient(wire.Pipe{Reader: out, WriteCloser: in}), text: said}
 	h.said.Go(func() { pass(text, say) })
 	return h, nil
 }
@@ -104,6 +89,7 @@ func (h *helper) end() error {
 	err := h.client.Close()
 	late := time.AfterFunc(endLimit, func() { h.cmd.Process.Kill() }) //nolint:errcheck // it has ended then
 	defer late.Stop()
+	err = errors.Join(err, h.cmd.Wait(), h.text.Close())
 	h.said.Wait()
-	return errors.Join(err, h.cmd.Wait())
+	return err
 }

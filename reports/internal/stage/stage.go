@@ -28,7 +28,6 @@ type Beat struct {
 	Word  string `json:"-"`
 	Title string `json:"-"`
 	Text  string `json:"-"`
-	Event int64  `json:"-"` // that shows it; -1: none
 	Bad   bool   `json:"-"` // the damage itself
 }
 
