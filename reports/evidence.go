@@ -18,6 +18,7 @@ const (
 // eventRow is an event of the record as it is, and who names it.
 type eventRow struct {
 	Index int64
+	At    int64
 	Line  string
 	Backs []backLink
 }
@@ -108,7 +109,7 @@ func (e *evidence) find(rec *history.Record) {
 			e.Left++
 		default:
 			e.shown[i] = true
-			e.Rows = append(e.Rows, eventRow{Index: i, Line: cut(string(ev.AppendJSON(nil, true)), maxLine), Backs: e.backs[i]})
+			e.Rows = append(e.Rows, eventRow{Index: i, At: ev.Time, Line: cut(string(ev.AppendJSON(nil, true)), maxLine), Backs: e.backs[i]})
 		}
 	}
 	slices.SortFunc(e.Rows, func(a, b eventRow) int { return int(a.Index - b.Index) })

@@ -18,6 +18,7 @@ type faultRow struct {
 	What     string // the proof, or why it hurt nobody
 	Recovery string
 	Missed   bool
+	At, To   int64 // when it began and ended
 }
 
 // faultRows are the injections in order, those that hurt nobody too.
@@ -28,6 +29,7 @@ func faultRows(r *checker.Results, rec *history.Record) []faultRow {
 		row := faultRow{
 			ID: in.ID, Fault: in.Fault.Fault, Whom: in.Whom(),
 			From: at(in.Began()), What: in.Proof + standingAt(in),
+			At: in.Began(), To: in.Until(),
 		}
 		if in.Effective() {
 			row.Proven = at(in.Effect.Time)

@@ -25,7 +25,7 @@ import (
 	"github.com/lockstorm/lockstorm/reports/internal/stage"
 )
 
-//go:embed page.gohtml style.css stage.css timeline.js stage.js
+//go:embed page.gohtml style.css stage.css timeline.js search.js stage.js
 var assets embed.FS
 
 // page is read when the first page is written: a run's workers are the same program, and write none.
@@ -36,6 +36,7 @@ var page = sync.OnceValue(func() *template.Template {
 		"len64":   func(from, to int64) int64 { return to - from },
 		"shortly": shortly, "remark": remark, "noted": noted, "more": moreText, "count": checker.Count[int],
 		"inc": func(i int) int { return i + 1 },
+		"us":  us,
 	}).ParseFS(assets, "page.gohtml"))
 })
 
@@ -168,7 +169,7 @@ const dataMark = `"timeline-data"`
 func pageOf(r *checker.Results, rec *history.Record, about Context) (d *pageData, err error) {
 	r = once(r)
 	style, errStyle := assetsOf("style.css", "stage.css")
-	script, errScript := assetsOf("timeline.js", "stage.js")
+	script, errScript := assetsOf("timeline.js", "search.js", "stage.js")
 	if err := errors.Join(errStyle, errScript); err != nil {
 		return nil, err
 	}

@@ -44,7 +44,8 @@ function show(t) {
   tell(t);
 }
 const stop = () => { cancelAnimationFrame(playing); clearTimeout(playing); playing = 0; button.textContent = "▶ play"; };
-const still = t => { stop(); dim = false; show(t); };
+const tl = $("timeline") && $("timeline").timeline; // which keeps the address
+const still = t => { stop(); dim = false; show(t); if (tl) { tl.kept.m = Math.round(t / 1000); tl.save(); } };
 const step = by => { const i = beats.findLastIndex(b => b.t <= now); if (beats.length) still(beats[Math.min(Math.max(i + by, 0), beats.length - 1)].t); };
 function play() {
   if (playing) return stop();
@@ -117,5 +118,7 @@ for (const b of document.querySelectorAll("[data-copy=markdown],[data-copy=svg]"
 document.querySelector(".scrub").hidden = false; pane.hidden = false;
 const bad = beats.findIndex((b, i) => rail[i] && rail[i].classList.contains("bug"));
 const wrong = d.lanes.filter(l => l.c === d.me).flatMap(l => l.holds).find(h => h.e > h.u && h.e > h.b), last = beats.length ? beats[beats.length - 1].t : to;
-show(bad >= 0 ? beats[bad].t : wrong ? Math.round((Math.max(wrong.u, wrong.b) + Math.min(wrong.e, to)) / 2) : last);
+const kept = () => { const t = tl ? tl.kept.m * 1000 : 0; return t > from && t <= to ? t : 0; };
+addEventListener("hashchange", () => { if (kept()) { stop(); show(kept()); } });
+show(kept() || (bad >= 0 ? beats[bad].t : wrong ? Math.round((Math.max(wrong.u, wrong.b) + Math.min(wrong.e, to)) / 2) : last));
 })();

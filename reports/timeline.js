@@ -64,7 +64,8 @@ d.incidents.forEach((x, i) => x.steps.forEach(s => { if (s.bad) for (const list 
 
 // ---- state
 const whole = [0, d.end];
-const state = {from: 0, to: d.end, at: -1, pin: null, lock: "", client: "", check: "", cls: "", fault: "", q: ""};
+const state = {from: 0, to: d.end, at: -1, pin: null, range: null, hits: [], lock: "", client: "", check: "", cls: "", fault: ""};
+const kept = {}; // what others keep in the address: the moment of the stage, the search
 const main = $("tl-main"), over = $("tl-over"), tip = $("tl-tip"), say = $("tl-say"), pinBox = $("tl-pin");
 const left = 96, top = 22, row = 30;
 let css = {}, lanes = [], hover = null, frame = 0, width = 0, listed = [], drawMS = 0;
@@ -77,14 +78,13 @@ function colours() {
 }
 
 // ---- filters
-const has = (text, q) => text.toLowerCase().includes(q);
 function matches(x) {
   if (state.check && !x.checks.includes(state.check)) return false;
   if (state.cls && x.class !== state.cls) return false;
   if (state.fault && String(x.fault || 0) !== state.fault) return false;
   if (state.lock && !x.g.some(g => d.locks[G.l[g]] === state.lock)) return false;
   if (state.client && !x.g.some(g => d.clients[G.c[g]] === state.client)) return false;
-  if (state.q) { const q = state.q.toLowerCase(); if (!has(x.head + " " + x.cause + " " + x.rules.join(" ") + " " + x.g.map(gname).join(" "), q)) return false; }
+  if (state.range && (x.e < state.range[0] || x.b > state.range[1])) return false;
   return true;
 }
 function layLanes() {
@@ -304,6 +304,7 @@ function drawOver() {
   c.fillStyle = css.soft; c.globalAlpha = .5; bins.forEach((n, i) => { const hh = (h - 22) * n / most; c.fillRect(i * 2, h - 4 - hh, 1.6, hh); }); c.globalAlpha = 1;
   c.fillStyle = css.fault; for (const f of d.faults) if (f.ok) c.fillRect(x(f.b), 12, Math.max(3, x(f.e < 0 ? f.p : f.e) - x(f.b)), 4);
   d.incidents.forEach((i, n) => { if (!listed.includes(n)) return; c.fillStyle = css.overlap; c.fillRect(x(i.b), 2, Math.max(2.5, x(i.e) - x(i.b)), n === state.at ? 9 : 6); });
+  c.fillStyle = css.blue; for (const i of state.hits) c.fillRect(x(et[i]), h - 16, 1.5, 12);
   const a = x(state.from), b = x(state.to);
   c.fillStyle = css.blue; c.globalAlpha = .12; c.fillRect(a, 0, b - a, h); c.globalAlpha = 1; c.strokeStyle = css.blue; c.lineWidth = 2; c.strokeRect(a + 1, 1, Math.max(b - a - 2, 3), h - 2); c.lineWidth = 1;
 }
@@ -324,21 +325,31 @@ function write() {
   const p = new URLSearchParams();
   p.set("v", Math.round(state.from) + "-" + Math.round(state.to));
   if (state.at >= 0) p.set("i", state.at + 1);
-  for (const k of ["lock", "client", "check", "cls", "fault", "q"]) if (state[k]) p.set(k, state[k]);
+  if (state.range) p.set("r", state.range.map(Math.round).join("-"));
+  for (const k of fields) if (state[k]) p.set(k, state[k]);
+  for (const k in kept) if (kept[k]) p.set(k, kept[k]);
   if (state.pin && state.pin.g !== undefined) p.set("g", gname(state.pin.g));
   if (state.pin && state.pin.e !== undefined) p.set("e", eindex(state.pin.e));
   history.replaceState(null, "", "#" + p);
   delete main.dataset.unsaved;
 }
+const fields = ["lock", "client", "check", "cls", "fault"], span = text => { const m = /^(\d+)-(\d+)$/.exec(text || ""); return m && [+m[1], +m[2]]; };
+// A chosen range is what every pane shows; without one they show the whole run.
+function only(from, to) {
+  state.range = from === undefined ? null : [from, to];
+  layLanes(); box.dispatchEvent(new Event("range"));
+}
 function restore() {
   const hash = location.hash.slice(1);
   if (!/^(v|i|g|e)=/.test(hash)) { reveal(hash); return false; }
   const p = new URLSearchParams(hash);
-  for (const k of ["lock", "client", "check", "cls", "fault", "q"]) { state[k] = p.get(k) || ""; const el = box.querySelector(`[data-filter=${k}]`); if (el) el.value = state[k]; }
+  for (const k of fields) { state[k] = p.get(k) || ""; const el = box.querySelector(`[data-filter=${k}]`); if (el) el.value = state[k]; }
+  for (const k of ["q", "m"]) kept[k] = p.get(k) || "";
+  const r = span(p.get("r")); if (r) only(...r); else if (state.range) only();
   state.at = p.has("i") ? Math.min(d.incidents.length, Math.max(1, +p.get("i") || 1)) - 1 : -1;
   layLanes(); tellIncident();
-  const m = /^(\d+)-(\d+)$/.exec(p.get("v") || "");
-  if (m) view(+m[1], +m[2], true); else if (state.at >= 0) view(...d.incidents[state.at].w, true);
+  const m = span(p.get("v"));
+  if (m) view(...m, true); else if (state.at >= 0) view(...d.incidents[state.at].w, true);
   if (p.has("g")) { for (let i = 0; i < nG; i++) if (gname(i) === p.get("g")) pinGrant(i); }
   else if (p.has("e")) { const i = place(+p.get("e")); if (i !== undefined) pinEvent(i, !m); }
   return true;
@@ -473,7 +484,8 @@ main.addEventListener("dblclick", e => { const [x] = where(main, e); zoom(.4, T(
 let brush = null;
 over.addEventListener("pointerdown", e => { over.setPointerCapture(e.pointerId); const [x] = where(over, e), t = x / over.clientWidth * d.end; brush = t >= state.from && t <= state.to && state.to - state.from < d.end * .98 ? {move: t, from: state.from, to: state.to} : {start: t}; });
 over.addEventListener("pointermove", e => { if (!brush) return; const [x] = where(over, e), t = x / over.clientWidth * d.end; if (brush.move !== undefined) view(brush.from + t - brush.move, brush.to + t - brush.move); else { brush.moved = true; view(Math.min(t, brush.start), Math.max(t, brush.start)); } });
-over.addEventListener("pointerup", e => { const b = brush; brush = null; if (b && b.start !== undefined && !b.moved) { const w = (state.to - state.from) / 2; view(b.start - w, b.start + w); } });
+over.addEventListener("pointerup", e => { const b = brush; brush = null; if (b && b.start !== undefined && !b.moved) { const w = (state.to - state.from) / 2; view(b.start - w, b.start + w); } else if (b && (b.moved || state.range)) choose(); });
+function choose() { only(state.from, state.to); filtered(); }
 // All events of what is shown, by the keyboard: , and . go from one to the next.
 function stepEvent(by) {
   let i = state.pin && state.pin.e !== undefined ? state.pin.e + by : lower(nE, i => et[i], by > 0 ? state.from : state.to) - (by > 0 ? 0 : 1);
@@ -482,7 +494,7 @@ function stepEvent(by) {
 }
 const keys = {
   n: () => next(1), p: () => next(-1), "+": () => zoom(.5), "=": () => zoom(.5), "-": () => zoom(2), ArrowLeft: () => pan(-.2), ArrowRight: () => pan(.2), PageUp: () => pan(-.9), PageDown: () => pan(.9),
-  Home: () => view(...whole), "0": () => view(...whole), i: () => state.at >= 0 && view(...d.incidents[state.at].w), ".": () => stepEvent(1), ",": () => stepEvent(-1), Escape: unpin,
+  Home: () => { if (state.range) { only(); filtered(); } view(...whole); }, "0": () => keys.Home(), i: () => state.at >= 0 && view(...d.incidents[state.at].w), ".": () => stepEvent(1), ",": () => stepEvent(-1), Escape: unpin,
 };
 const global = new Set(["n", "p", "Escape"]);
 document.addEventListener("keydown", e => {
@@ -490,8 +502,8 @@ document.addEventListener("keydown", e => {
   if (!keys[e.key] || !(global.has(e.key) || e.target === main || e.target === over)) return;
   e.preventDefault(); keys[e.key]();
 });
-box.addEventListener("click", e => { const what = e.target.dataset && e.target.dataset.do; if (what) ({next: () => next(1), prev: () => next(-1), in: () => zoom(.5), out: () => zoom(2), left: () => pan(-.4), right: () => pan(.4), all: () => view(...whole), here: keys.i, clear})[what](); });
-function clear() { for (const f of box.querySelectorAll("[data-filter]")) f.value = ""; for (const k of ["lock", "client", "check", "cls", "fault", "q"]) state[k] = ""; filtered(); }
+box.addEventListener("click", e => { const what = e.target.dataset && e.target.dataset.do; if (what) ({next: () => next(1), prev: () => next(-1), in: () => zoom(.5), out: () => zoom(2), left: () => pan(-.4), right: () => pan(.4), all: () => keys.Home(), here: keys.i, only: choose, clear})[what](); });
+function clear() { for (const f of box.querySelectorAll("[data-filter]")) f.value = ""; for (const k of fields) state[k] = ""; only(); filtered(); box.dispatchEvent(new Event("clear")); }
 function filtered() { layLanes(); if (state.at >= 0 && !listed.includes(state.at)) state.at = -1; layLanes(); tellIncident(); save(); draw(); }
 for (const f of box.querySelectorAll("[data-filter]")) f.addEventListener("input", () => { state[f.dataset.filter] = f.value; filtered(); });
 // Links of the page into the picture.
@@ -523,5 +535,8 @@ if (d.left) $("tl-left").textContent = d.left;
 box.hidden = false; document.documentElement.classList.add("scripted");
 colours(); layLanes();
 if (!restore()) { if (d.incidents.length) go(0, true); else { tellIncident(); view(0, d.end, true); } }
+// What search.js and stage.js need.
+const words = i => { const k = kinds[E.k[i]]; return [k.f, k.type, k.err, k.reg, d.parties[E.p[i]], eg[i] < 0 ? "" : gname(eg[i]), eindex(i), texts[i]].filter(Boolean).join(" ").toLowerCase(); };
+box.timeline = {n: nE, at: i => et[i], words, state, kept, save, view, draw, pinEvent, show: keys.Home, sec};
 drawMain(); drawOver(); main.dataset.ready = "1";
 })();

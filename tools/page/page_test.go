@@ -216,10 +216,10 @@ func TestKeyboard(t *testing.T) {
 		p.do(chromedp.Focus(`[data-do=`+what+`]`, chromedp.ByQuery), chromedp.KeyEvent(kb.Enter))
 		p.until(want + `.test(location.hash)`)
 	}
-	p.do(chromedp.Focus(`[data-filter=q]`, chromedp.ByQuery), chromedp.KeyEvent("no such thing"))
-	p.until(`/0 incidents/.test(document.getElementById("tl-at").textContent)`)
+	p.do(chromedp.Focus(`#tl-q`, chromedp.ByQuery), chromedp.KeyEvent("no such thing"))
+	p.until(`/^0 events/.test(document.getElementById("tl-hits").textContent)`)
 	p.do(chromedp.Focus(`[data-do=clear]`, chromedp.ByQuery), chromedp.KeyEvent(kb.Enter))
-	p.until(`/2 incidents/.test(document.getElementById("tl-at").textContent)`)
+	p.until(`document.getElementById("tl-hits").textContent === "" && document.getElementById("tl-q").value === ""`)
 	p.quiet()
 }
 

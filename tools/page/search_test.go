@@ -1,0 +1,96 @@
+package page
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+const hits = `document.getElementById("tl-hits").textContent`
+
+// The search covers all events, also one that comes before another, and the address keeps it.
+func TestSearch(t *testing.T) {
+	p := open(t, "paused", 1280, 800)
+	p.until(`document.getElementById("tl-main").dataset.ready === "1"`)
+	counted := func(text string) int {
+		t.Helper()
+		p.do(chromedp.Evaluate(`document.getElementById("tl-q").value = ""`, nil), chromedp.SendKeys("#tl-q", text, chromedp.ByQuery))
+		word, _, _ := strings.Cut(is[string](p, hits), " ")
+		n, err := strconv.Atoi(word)
+		if err != nil {
+			t.Fatalf("%s: %q", text, is[string](p, hits))
+		}
+		return n
+	}
+	all := is[int](p, `JSON.parse(document.getElementById("run-data").textContent).e.t.length`)
+	writes, stale := counted("write invoke"), counted("stale-token")
+	if writes < 2 || writes >= all || stale == 0 || counted("write invoke c1")+counted("write invoke c2")+
+		counted("write invoke c3") != writes {
+		t.Errorf("%d writes, %d stale, of %d events", writes, stale, all)
+	}
+	if n := counted("stale-token before grant"); n > stale {
+		t.Errorf("%d places after %d refusals", n, stale)
+	}
+	if n := counted("write invoke before stale-token"); n < 1 || n > stale {
+		t.Errorf("%d places where a write comes before one of %d refusals, which register and client tell", n, stale)
+	}
+	if n := counted("run before run before run"); n != 0 {
+		t.Errorf("%d places where the run begins thrice", n)
+	}
+	counted("write invoke before stale-token")
+	p.do(chromedp.SendKeys("#tl-q", kb.Enter, chromedp.ByQuery))
+	p.until(`/e=\d+/.test(location.hash) && /q=write/.test(location.hash) && /^1 of/.test(` + hits + `)`)
+	was := is[string](p, hash)
+	q := open(t, "paused", 1280, 800)
+	q.do(chromedp.Navigate("about:blank"), chromedp.Navigate(q.url+was), chromedp.WaitReady("#ranged", chromedp.ByQuery))
+	q.until(`document.getElementById("tl-q").value === "write invoke before stale-token" && /place/.test(` + hits + `)`)
+	p.quiet()
+	q.quiet()
+}
+
+const shownRows = `[...document.querySelectorAll("[data-at]")].filter(e => !e.hidden).length`
+
+// A chosen range filters steps, faults, findings and events; the whole run brings them back.
+func TestRange(t *testing.T) {
+	p := open(t, "paused", 1280, 800)
+	p.until(`document.getElementById("tl-main").dataset.ready === "1"`)
+	all := is[int](p, shownRows)
+	brush := `(() => { const m = document.getElementById("tl-over"), r = m.getBoundingClientRect(), at = (type, x) => m.dispatchEvent(new PointerEvent(type, {pointerId: 1, clientX: r.left + x * r.width, clientY: r.top + 9, bubbles: true})); ` +
+		`m.setPointerCapture = () => {}; document.querySelector("[data-do=all]").click(); at("pointerdown", .1); at("pointermove", .2); at("pointerup", .2); })()`
+	p.do(chromedp.Evaluate(brush, nil))
+	p.until(`/r=\d+-\d+/.test(location.hash)`)
+	some := is[int](p, shownRows)
+	if some >= all || is[bool](p, `document.getElementById("ranged").hidden`) {
+		t.Errorf("%d of %d rows are in a tenth of the run", some, all)
+	}
+	if told := is[string](p, `document.getElementById("ranged").innerText`); !strings.Contains(told, strconv.Itoa(all-some)+" row") {
+		t.Errorf("%d rows are hidden: %s", all-some, told)
+	}
+	was := is[string](p, hash)
+	q := open(t, "paused", 1280, 800)
+	q.do(chromedp.Navigate("about:blank"), chromedp.Navigate(q.url+was), chromedp.WaitReady("#ranged", chromedp.ByQuery))
+	q.until(shownRows + ` === ` + strconv.Itoa(some))
+	p.do(chromedp.Click(`#ranged button`, chromedp.ByQuery))
+	p.until(shownRows + ` === ` + strconv.Itoa(all))
+	p.quiet()
+	q.quiet()
+}
+
+// The address holds the moment of the stage.
+func TestMomentIsRestored(t *testing.T) {
+	p := open(t, "paused", 1280, 800)
+	p.do(chromedp.Click(`#rail li:nth-child(1) button`, chromedp.ByQuery))
+	p.until(`/m=\d+/.test(location.hash)`)
+	at, was := is[string](p, now), is[string](p, hash)
+	q := open(t, "paused", 1280, 800)
+	if is[string](q, now) == at {
+		t.Fatal("the page opens at the first step anyway")
+	}
+	q.do(chromedp.Navigate("about:blank"), chromedp.Navigate(q.url+was), chromedp.WaitReady("#ranged", chromedp.ByQuery))
+	q.until(now + ` === ` + strconv.Quote(at))
+	p.quiet()
+	q.quiet()
+}
