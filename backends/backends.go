@@ -180,6 +180,19 @@ func (r Request) Reach(ctx context.Context, point string) {
 	}
 }
 
+type sourceKey struct{}
+
+// WithSource returns a context for [Request.Reach] that names the line of code that reaches the point, as FILE:LINE.
+func WithSource(ctx context.Context, line string) context.Context {
+	return context.WithValue(ctx, sourceKey{}, line)
+}
+
+// Source returns the line of code that a context names, else "".
+func Source(ctx context.Context) string {
+	line, _ := ctx.Value(sourceKey{}).(string)
+	return line
+}
+
 // Waiting is called whenever an attempt waits; the first time, its client reaches [history.AtWaiting].
 func (r Request) Waiting(ctx context.Context) func() {
 	return sync.OnceFunc(func() { r.Reach(ctx, history.AtWaiting) })

@@ -21,16 +21,22 @@ func stageOf(r *checker.Results, rec *history.Record, first *happening, survived
 	sc := stage.Scene{Wrong: map[int64]bool{}, Titles: map[string]stage.Title{}}
 	switch {
 	case first != nil:
-		b := beater{r: r, rec: rec, f: first.first()}
+		b := beater{r: r, rec: rec, f: first.first(), struck: map[string]bool{}}
 		sc.Grants, sc.Beats = grantsOf(rec, b.f), b.beats(first.steps)
 		for index, note := range lossNotes(rec) {
 			sc.Wrong[index] = strings.HasPrefix(note, "overwrites")
 		}
 		b.titles(sc.Titles, first.steps)
 	case survived != nil:
-		sc.Beats = hardest(survived, rec)
+		sc.Beats = hardestBeats(survived, rec)
 	}
-	sc.Window = windowOfBeats(sc.Beats, rec)
+	sc.Window, sc.Passed = windowOfBeats(sc.Beats, rec), first == nil
+	for _, t := range tenures(rec) {
+		if history.Leads(t.role) && len(serversOf(rec)) > 1 {
+			part := stage.Part{From: t.From, To: t.To}
+			sc.Leads = append(sc.Leads, stage.Fault{Part: part, Name: cut(t.node, maxName), What: cut(t.role, maxName)})
+		}
+	}
 	if first != nil { // how long two believed
 		f, w := first.first(), &sc.Window
 		w.To = max(w.To, min(f.To, w.To+w.To-w.From))
@@ -38,18 +44,32 @@ func stageOf(r *checker.Results, rec *history.Record, first *happening, survived
 	return stage.Of(rec, sc)
 }
 
-// hardest are the beginning and the end of the longest fault that a run survived, and the next grant.
-func hardest(survived *Survived, rec *history.Record) (out []stage.Beat) {
-	var longest *history.Injection
-	var step Step
+// hardestOf is the fault that a run survived and whose picture it shows: one that hit a holder of the lock, and the longest.
+func hardestOf(survived *Survived, rec *history.Record) (hardest *history.Injection, step Step) {
+	holder := func(in *history.Injection) int {
+		if slices.ContainsFunc(rec.Grants, func(g *history.Grant) bool {
+			return g.Granted() && slices.Contains(in.Clients, g.Client) && g.From() <= in.Began() && in.Began() < facts.Of(rec).Hold(g).To
+		}) {
+			return 1
+		}
+		return 0
+	}
+	harder := func(a, b *history.Injection) bool {
+		return b == nil || cmp.Or(cmp.Compare(holder(a), holder(b)), cmp.Compare(a.Until()-a.Began(), b.Until()-b.Began())) > 0
+	}
 	for _, s := range survived.Steps {
 		for _, in := range rec.Faults {
-			if in.Invoke != nil && slices.Contains(s.Events, in.Invoke.Index) &&
-				(longest == nil || in.Until()-in.Began() > longest.Until()-longest.Began()) {
-				longest, step = in, s
+			if in.Invoke != nil && slices.Contains(s.Events, in.Invoke.Index) && harder(in, hardest) {
+				hardest, step = in, s
 			}
 		}
 	}
+	return hardest, step
+}
+
+// hardestBeats are the beginning and the end of the hardest fault that a run survived, and the next grant.
+func hardestBeats(survived *Survived, rec *history.Record) (out []stage.Beat) {
+	longest, step := hardestOf(survived, rec)
 	if longest == nil {
 		return nil
 	}
@@ -106,11 +126,12 @@ type beater struct {
 	rec *history.Record
 	f   *checker.Finding
 
-	me     string // the client of the story
-	mine   int64  // since when it has the lock
-	paused bool   // a fault holds it up
-	over   bool   // its lease has ended
-	others []Step // grants of others since it got the lock
+	me     string          // the client of the story
+	mine   int64           // since when it has the lock
+	paused bool            // a fault holds it up
+	over   bool            // its lease has ended
+	struck map[string]bool // servers that a fault of a beat hit
+	others []Step          // grants of others since it got the lock
 	out    []stage.Beat
 }
 
@@ -187,6 +208,9 @@ func (b *beater) step(s Step, refusals []Step) {
 			b.add(s, "is told", s.Party+" is told of the loss", capital(s.Text))
 		}
 	case StepRole, StepDeath:
+		if len(b.out) == 0 || s.Kind == StepDeath && b.struck[s.Party] {
+			return // who led before is drawn, and the fault says whom it killed
+		}
 		b.add(s, map[StepKind]string{StepRole: "new role", StepDeath: "killed"}[s.Kind], capital(strings.TrimSuffix(s.Text, ".")), "")
 	case StepLost, StepOverwritten:
 		b.meanwhile(s)
@@ -232,6 +256,9 @@ func (b *beater) fault(s Step) {
 		}
 		if slices.Contains(in.Clients, b.me) {
 			b.paused = true
+		}
+		for _, node := range in.Nodes {
+			b.struck[node] = true
 		}
 		whom := listed(slices.Concat(in.Clients, in.Nodes), 2)
 		if title = word; whom != "" {

@@ -58,7 +58,7 @@ func tested(r *checker.Results) (parts []string) {
 // sortedVersions are the names of what is no part of lockstorm.
 func sortedVersions(r *checker.Results) (names []string) {
 	for name := range r.Versions {
-		if name != "lockstorm" && name != "go" && !strings.HasPrefix(name, "github.com/") {
+		if !slices.Contains([]string{"lockstorm", "go", "adapter", "library"}, name) && !strings.HasPrefix(name, "github.com/") {
 			names = append(names, name)
 		}
 	}
@@ -98,6 +98,26 @@ func headlineOfPage(r *checker.Results, rec *history.Record, h *happening) strin
 		text = fmt.Sprintf("%s released the lock of %s", me, other)
 	}
 	return capital(text + damageOf(r, rec, f, text, clients[0], me+" and "+other))
+}
+
+// ordeals are what a fault did to those whom it hit, for a run that survived it.
+var ordeals = map[string]string{
+	"client-pause": "slept", "client-stall": "stalled", "partition-client": "was cut off", "client-kill": "was killed",
+	"server-pause": "stood still", "slow-server": "was slow", "server-restart": "restarted", "server-kill": "was killed",
+	"failover-kill": "was killed", "partition-server": "was cut off", "session-expire": "lost its session",
+}
+
+// survivedHeadline says what the hardest fault did, and that nobody was hurt; empty: there was none.
+func survivedHeadline(survived *Survived, rec *history.Record) string {
+	in, _ := hardestOf(survived, rec)
+	if in == nil || in.Whom() == "" || ordeals[in.Fault.Fault] == "" {
+		return ""
+	}
+	text := listed(slices.Concat(in.Clients, in.Nodes), 2) + " " + ordeals[in.Fault.Fault]
+	if in.HealEnd != nil {
+		text += " for " + span(in.Until()-in.Began())
+	}
+	return text + ", and nobody was hurt"
 }
 
 // damageOf is what came of it, for the end of a headline about a client.

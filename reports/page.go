@@ -114,6 +114,7 @@ type pageData struct {
 	Checks        []checkRow
 	Evidence      *evidence
 	Stats         [][2]string
+	Waits         template.HTML // how long clients waited, over the run; empty: there were few grants
 	Faults        folded[faultRow]
 	Notes         folded[string] // on the record
 }
@@ -199,7 +200,7 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (d *pageData
 	ev := evidenceOf(r, rec, told, story.Survived)
 	d.Screen, d.Facts, d.Checks, d.Evidence = screenOf(r, rec, first, about), whatRan(r, rec), checkRows(r, ev, all), ev
 	d.Stats, d.Faults, d.Notes = statRows(r), fold(faultRows(r, rec), openFaults, maxFaults), fold(r.Notes, maxNotes, maxNotes)
-	d.Registers = registersOf(rec)
+	d.Registers, d.Waits = registersOf(rec), template.HTML(stage.Waits(rec, endOf(rec), stage.Whole)) //nolint:gosec // escaped there
 	if about.Replayable {
 		program, _ := programOf(d.Command)
 		d.Replay = cmp.Or(program, "lockstorm") + " replay DIR"
@@ -218,8 +219,11 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (d *pageData
 		first = nil
 	}
 	d.Chip, d.Tested, d.Title = chipOf(r, first), tested(r), d.Screen.Verdict
-	if first != nil && r.Verdict == checker.Fail {
+	switch {
+	case first != nil && r.Verdict == checker.Fail:
 		d.Title = headlineOfPage(r, rec, first)
+	case story.Survived != nil:
+		d.Title = cmp.Or(survivedHeadline(story.Survived, rec), d.Title)
 	}
 	if d.Stage, err = drawnStage(stageOf(r, rec, first, story.Survived)); err != nil {
 		return nil, err

@@ -42,27 +42,18 @@ func screenOf(r *checker.Results, rec *history.Record, first *happening, about C
 // withoutViolation is the first screen of a run that passed, or that found nothing.
 func (s screen) withoutViolation(r *checker.Results, rec *history.Record) screen {
 	effective := r.Stats["faults_effective"]
-	s.Verdict = fmt.Sprintf("No violation was found in a run with %s of the lock and %s.", checker.Count(r.Stats["grants"], "grant"),
-		checker.Count(effective, "fault"))
-	s.Kind = "A single passing run proves little: other seeds and other faults may show a violation."
+	s.Verdict = fmt.Sprintf("%s, %s, no violation", checker.Count(r.Stats["grants"], "grant"), checker.Count(effective, "fault"))
+	s.Kind = s.Verdict + ". One run proves little."
 	if effective == 0 {
-		fault := "no fault"
-		if r.Stats["faults_injected"] > 0 {
-			fault = "no fault that took effect"
-		}
-		s.Verdict = fmt.Sprintf("No violation was found in a run with %s of the lock and %s.",
-			checker.Count(r.Stats["grants"], "grant"), fault)
-		s.Kind = "No fault took effect, so the run does not show how the lock behaves under faults."
+		s.Kind = "No fault took effect, so nothing is known of the lock under faults."
 	}
 	if n, most := r.Stats["unplanned_stalls"], r.Stats["unplanned_stall_max_ns"]; r.TTL > 0 && most > r.TTL/10 {
-		s.Kind += fmt.Sprintf(" The host stalled %[1]s (max %[2]s), so measured times below %[2]s say nothing about the lock.",
-			times(n), span(most))
+		s.Kind += fmt.Sprintf(" The host stalled %s, up to %s: shorter times say nothing about the lock.", times(n), span(most))
 	}
 	if max(r.Clients, len(rec.Last)) == 1 {
-		s.Kind = "Only one client ran, so two clients could not hold the lock at once."
+		s.Kind = "With one client, nobody competes for the lock."
 	}
-	s.Cure = "Next: try more seeds, longer runs, and faults at each point of the critical section (the command lockstorm suite " +
-		"runs such combinations)."
+	s.Cure = "Next: more seeds, and faults at each point of the critical section (lockstorm suite)."
 	if max(r.Clients, len(rec.Last)) == 1 {
 		s.Cure = "Next: run two clients or more (--clients), with faults."
 	}

@@ -15,6 +15,7 @@ const value = (s, t) => s.w.reduce((v, w) => w.ok && w.t <= t ? w.n : v, s.v);
 function belief(lane, t) {
   const h = lane.holds.find(h => h.b <= t && t < h.e), tok = h && h.token ? ` (token ${h.token})` : "";
   if (h && t >= h.u) return ["bad", `“I own the lock”${tok}: wrong for ${ms(t - h.u)}`];
+  if (h && h.o && t >= h.o) return ["", `“I own the lock”${tok}; its lease is over, and nobody else has it`];
   if (h) return ["", `“I own the lock”${tok}: right`];
   return ["", lane.waits.some(w => w.b <= t && t < w.e) ? "waits for the lock" : "does not ask for it"];
 }

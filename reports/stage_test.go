@@ -30,7 +30,7 @@ var notANumber = regexp.MustCompile(`NaN|Inf|[0-9]e[+-][0-9]`)
 // For every kind of run: the truth of an exclusive lock has one owner at a time, red is what a client believes beyond it, a run
 // that passes has no red, beats are in order, and both pictures are sound XML.
 func TestStageOfEveryKind(t *testing.T) {
-	for _, kind := range slices.Concat(told, []string{"safe", "deadlock"}) {
+	for _, kind := range slices.Concat(told, []string{"safe", "slept", "deadlock"}) {
 		r, rec, s := staged(t, kind)
 		if s == nil {
 			t.Errorf("%s: no picture", kind)
@@ -74,6 +74,26 @@ func TestStageOfEveryKind(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A run that passes tells what was survived, and has no red, although a lease was over while its client slept.
+func TestStageOfASurvivedPause(t *testing.T) {
+	r, rec, s := staged(t, "slept")
+	if r.Verdict != checker.Pass || s == nil {
+		t.Fatalf("%s: %v", r.Verdict, r.Checks)
+	}
+	if head := survivedHeadline(Tell(r, rec).Survived, rec); head != "c1 slept for 1.50 s, and nobody was hurt" {
+		t.Errorf("headline: %q", head)
+	}
+	over := map[string]bool{}
+	for _, l := range s.Lanes {
+		for _, b := range l.Holds {
+			over[l.Client] = over[l.Client] || b.Over > 0
+		}
+	}
+	if !over["c1"] || over["c2"] {
+		t.Errorf("the leases of %v were over", over)
 	}
 }
 

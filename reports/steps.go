@@ -202,7 +202,7 @@ func faultSteps(f *checker.Finding, rec *history.Record) []Step {
 		if !in.Effective() || !touches(in, f, rec) {
 			continue
 		}
-		out = append(out, strikes(in)...)
+		out = append(out, strikes(in, rec)...)
 		if in.HealEnd != nil {
 			text := in.Fault.Fault + " ended (at this time or just before)." // it is recorded when it is over
 			out = append(out, Step{
@@ -226,8 +226,23 @@ func touches(in *history.Injection, f *checker.Finding, rec *history.Record) boo
 	return slices.ContainsFunc(clientsOf(rec, f), func(c string) bool { return slices.Contains(in.Clients, c) })
 }
 
+// sourceOf is the line of code at which a fault struck, in brackets; empty: nobody told it.
+func sourceOf(in *history.Injection, rec *history.Record) string {
+	if in.Fault.By == "" {
+		return ""
+	}
+	for i := range rec.Events {
+		e := &rec.Events[i]
+		if e.F == history.FPoint && e.Type == history.Invoke && e.Party == in.Fault.By && e.Grant == in.Fault.Grant && e.Message != "" &&
+			e.Time <= in.Effect.Time {
+			return " (" + e.Message + ")"
+		}
+	}
+	return ""
+}
+
 // strikes is the beginning of a fault with its proof; where that came later, it is a step of its own.
-func strikes(in *history.Injection) []Step {
+func strikes(in *history.Injection, rec *history.Record) []Step {
 	step := func(at int64, kind StepKind, text string, events ...int64) Step {
 		return Step{At: at, Party: history.PartyNemesis, Kind: kind, Events: events, Text: text + "."}
 	}
@@ -236,7 +251,7 @@ func strikes(in *history.Injection) []Step {
 		text += " " + strings.Join(whom, ", ")
 	}
 	if trigger := checker.Trigger(in.Fault); trigger != "" {
-		text += ", triggered " + trigger
+		text += ", triggered " + trigger + sourceOf(in, rec)
 	}
 	if !in.Gradual() {
 		return []Step{step(in.Began(), StepFault, text+": "+in.Proof, in.Invoke.Index, in.Effect.Index)}

@@ -79,7 +79,7 @@ func withstood(r *checker.Results, rec *history.Record) *Survived {
 		default:
 			w.Steps = append(w.Steps, Step{
 				At: in.Began(), Party: history.PartyNemesis, Kind: StepFault,
-				Events: []int64{in.Invoke.Index, in.Effect.Index}, Text: survived(in),
+				Events: []int64{in.Invoke.Index, in.Effect.Index}, Text: survived(in, rec),
 			})
 		}
 	}
@@ -87,10 +87,10 @@ func withstood(r *checker.Results, rec *history.Record) *Survived {
 }
 
 // survived says what a fault did, where and for how long.
-func survived(in *history.Injection) string {
+func survived(in *history.Injection, rec *history.Record) string {
 	text := fmt.Sprintf("%s: %s", in.Fault.Fault, in.Proof)
 	if trigger := checker.Trigger(in.Fault); trigger != "" {
-		text += ", triggered " + trigger
+		text += ", triggered " + trigger + sourceOf(in, rec)
 	}
 	if in.HealEnd != nil {
 		text += ", for " + checker.Millis(in.HealEnd.Time-in.Began())

@@ -55,6 +55,7 @@ const going = new Map();
 function wait(notice) {
   const n = ++numbers;
   const gone = new Promise((resolve) => going.set(n, () => resolve(n)));
+  if (notice.notice === 'point') notice.source = (/[^/\\(]+:\d+(?=:\d+\)?$)/m.exec(new Error().stack.split('\n')[2]) || [''])[0]; // the report shows this line
   say({ ...notice, n });
   return gone;
 }

@@ -73,7 +73,8 @@ final class Program
     public function point(int $attempt, string $name): void
     {
         $n = ++$this->numbers;
-        $this->say(['notice' => 'point', 'hold' => $attempt, 'n' => $n, 'name' => $name]);
+        $at = debug_backtrace(DEBUG_BACKTRACE_IGNORE_ARGS, 1)[0]; // the report shows the line that reaches it
+        $this->say(['notice' => 'point', 'hold' => $attempt, 'n' => $n, 'name' => $name, 'source' => basename($at['file']) . ':' . $at['line']]);
         while (($text = fgets($this->in)) !== false) {
             $request = json_decode($text, true);
             if ($request['op'] === 'go' && $request['n'] === $n) {

@@ -81,6 +81,9 @@ class Program:
             self.numbers += 1
             n = self.numbers
             gone = self.going[n] = threading.Event()
+        if notice == "point":  # the report shows the line that reaches it
+            at = sys._getframe(1)
+            more["source"] = f"{os.path.basename(at.f_code.co_filename)}:{at.f_lineno}"
         self.say(notice=notice, n=n, **more)
         gone.wait()
         return n

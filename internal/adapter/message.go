@@ -127,6 +127,7 @@ type line struct {
 	From     *nanos      `json:"from"`   // collect: when the collector began to stop the program, ...
 	To       *nanos      `json:"to"`     // ... and when it let it go on
 	Name     string      `json:"name"`   // of a point
+	Source   string      `json:"source"` // of a point: the line of code that reaches it, as FILE:LINE
 	Failed   string      `json:"failed"` // renewed, gave-up: an answer other than ok
 	About    Description `json:"about"`  // hello
 }

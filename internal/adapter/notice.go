@@ -38,7 +38,7 @@ func (l *locker) noticed(n line, at int64) error {
 			return breach("the adapter reached the point %q: list it in the description", n.Name)
 		}
 		go func() {
-			h.req.Reach(context.Background(), n.Name)
+			h.req.Reach(backends.WithSource(context.Background(), n.Source), n.Name)
 			l.goOn(n.N)
 		}()
 		return nil

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/harness/internal/control"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -93,7 +94,7 @@ func (g *gate) Reach(ctx context.Context, point string, at workloads.Spot) {
 	}
 	e := history.Event{
 		Type: history.Invoke, F: history.FPoint, Client: g.client, Lock: at.Lock, Grant: at.Grant,
-		Value: history.ValueOf(point),
+		Value: history.ValueOf(point), Message: backends.Source(ctx),
 	}
 	m := control.Message{
 		Op: control.Reached, ID: a.ID, Point: point, Lock: at.Lock, Grant: at.Grant, Lease: at.Lease,

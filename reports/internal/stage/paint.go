@@ -10,10 +10,11 @@ import (
 	"strings"
 )
 
-// Widths of the two pictures of a page: beside the story, and on a phone.
+// Widths of the pictures of a page: beside the story, on a phone, over all of it.
 const (
 	Wide   = 880
 	Narrow = 360
+	Whole  = 1200
 )
 
 // canvas draws a stage at a width.
@@ -48,6 +49,7 @@ func (s *Stage) SVG(width int) string {
 	for i := range s.locks {
 		c.truth(i)
 	}
+	c.reign()
 	for i := range s.Lanes {
 		c.belief(&s.Lanes[i])
 	}
@@ -215,6 +217,33 @@ func (c *canvas) truth(lock int) {
 	c.y += h*float64(n) + 9
 }
 
+// reign draws which server led.
+func (c *canvas) reign() {
+	if len(c.leads) == 0 {
+		return
+	}
+	const h = 18.0
+	var ends []float64 // of the rows: two may lead at once
+	for _, l := range c.leads {
+		if l.From > c.To || l.To < c.From {
+			continue
+		}
+		x0, x1 := c.x(l.From), c.x(l.To)
+		row := slices.IndexFunc(ends, func(end float64) bool { return end <= x0 })
+		if row < 0 {
+			row, ends = len(ends), append(ends, 0)
+		}
+		ends[row] = x1
+		y := c.y + h*float64(row)
+		c.rect(l.From, l.To, y, h-2, "other-pale", fmt.Sprintf("%s is %s from %s", l.Name, l.What, c.seconds(l.From)))
+		c.fits(x0+5, y+12, x1-x0-5, "s", name(l.Name)+" is "+l.What, name(l.Name))
+	}
+	if len(ends) > 0 {
+		c.side(c.y+8, "servers", "", "")
+		c.y += h*float64(len(ends)) + 4
+	}
+}
+
 // belief draws what a client believed: solid where it was right, hatched where it was wrong.
 func (c *canvas) belief(l *Lane) {
 	y, h := c.y, c.laneHeight
@@ -251,7 +280,12 @@ func (c *canvas) hold(l *Lane, b Belief, y, h float64, class string) {
 	if b.Token > 0 {
 		token = fmt.Sprintf(" (token %d)", b.Token)
 	}
-	c.rect(b.From, right, y, h, class, fmt.Sprintf("%s believes that it owns the lock%s from %s to %s", l.Client, token,
+	solid := right
+	if b.Over > 0 {
+		solid = min(max(b.Over, b.From), right)
+		c.rect(solid, right, y, h, class+"-pale", "its lease is over, and nobody else has the lock")
+	}
+	c.rect(b.From, solid, y, h, class, fmt.Sprintf("%s believes that it owns the lock%s from %s to %s", l.Client, token,
 		c.seconds(b.From), c.seconds(b.To)))
 	if b.does != "" {
 		c.fits(c.x(b.From)+5, y+h/2+4, c.x(right)-c.x(b.From)-5, "on", b.does)

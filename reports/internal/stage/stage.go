@@ -20,6 +20,8 @@ type Scene struct {
 	Beats  []Beat
 	Wrong  map[int64]bool // writes, by index, that overwrote what their client had not seen
 	Titles map[string]Title
+	Leads  []Fault // servers while they led, where they take turns; What is their role
+	Passed bool    // nobody was hurt: who outlives its lease is wrong only once another client has the lock
 }
 
 // Beat is a step of the story, with a word for the picture and a sentence for its side.
@@ -48,7 +50,8 @@ type Stage struct {
 	Beats  []Beat  `json:"beats"`
 
 	faults []Fault // of servers, or of nobody in particular
-	others int     // clients without a lane
+	leads  []Fault
+	others int // clients without a lane
 	locks  []string
 	shares bool // several may own the lock at once
 	titles map[string]Title
@@ -78,6 +81,7 @@ type Belief struct {
 	From  int64  `json:"b"`
 	To    int64  `json:"e"`
 	Until int64  `json:"u"`
+	Over  int64  `json:"o,omitempty"` // its lease had ended, although it was not wrong yet; 0: not before Until
 	Token int64  `json:"token,omitempty"`
 	Lock  int    `json:"lock"`
 	does  string // reads or writes, where a lock tells them apart
@@ -124,7 +128,7 @@ func Of(rec *history.Record, sc Scene) *Stage {
 	in := facts.Of(rec)
 	s := &Stage{
 		From: sc.Window.From, To: max(sc.Window.To, sc.Window.From+1), Beats: sc.Beats, titles: sc.Titles, shares: in.Model.Shares(),
-		locks: locksOf(rec, sc.Grants), Truth: []Truth{}, Lanes: []Lane{}, Stairs: []Stair{},
+		locks: locksOf(rec, sc.Grants), leads: sc.Leads, Truth: []Truth{}, Lanes: []Lane{}, Stairs: []Stair{},
 	}
 	if len(sc.Grants) > 0 {
 		s.Me = sc.Grants[0].Client
@@ -135,7 +139,7 @@ func Of(rec *history.Record, sc Scene) *Stage {
 		order := in.ByOK(lock)
 		for _, g := range rec.Grants {
 			if g.Lock == lock {
-				s.add(in, g, i, order, lanes, count)
+				s.add(in, g, i, order, lanes, count, sc.Passed)
 			}
 		}
 	}
@@ -146,6 +150,7 @@ func Of(rec *history.Record, sc Scene) *Stage {
 	s.Truth = s.Truth[:min(len(s.Truth), maxBars*len(s.locks))]
 	s.choose(sc.Grants, lanes, count)
 	s.hurt(rec)
+	s.hold(in)
 	if len(s.locks) == 1 {
 		s.climb(rec, s.locks[0], sc.Wrong)
 	}
@@ -171,7 +176,7 @@ func locksOf(rec *history.Record, grants []*history.Grant) (out []string) {
 
 // add puts a grant into the picture, if it is in its window. order are the grants of its lock.
 func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, order []*history.Grant, lanes map[string]*Lane,
-	count map[string]int,
+	count map[string]int, passed bool,
 ) {
 	if g.Acquire == nil || g.Acquire.Start() > s.To || in.Last[g.Client] < s.From && in.Last[g.Client] > 0 {
 		return
@@ -192,7 +197,7 @@ func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, order []*histor
 		return
 	}
 	hold := in.Hold(g)
-	until, due := keptUntil(in, g, order)
+	until, due, taken := keptUntil(in, g, order)
 	if max(hold.To, until) < s.From {
 		return
 	}
@@ -208,17 +213,19 @@ func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, order []*histor
 		if s.shares {
 			does = map[bool]string{true: "reads", false: "writes"}[g.Mode == history.ModeShared]
 		}
-		lane.Holds = append(lane.Holds, Belief{hold.From, hold.To, until, token, lock, does})
+		over := int64(0)
+		if passed && taken > until {
+			until, over = taken, until
+		}
+		lane.Holds = append(lane.Holds, Belief{hold.From, hold.To, until, over, token, lock, does})
 		count[g.Client]++
 	}
 }
 
-// keptUntil is until when the store kept a grant, as far as the record says, and when its lease ends.
-func keptUntil(in *facts.Facts, g *history.Grant, later []*history.Grant) (until, due int64) {
+// keptUntil is until when the store kept a grant, as far as the record says, when its lease ends, and when it was given back or
+// another client had it.
+func keptUntil(in *facts.Facts, g *history.Grant, later []*history.Grant) (until, due, taken int64) {
 	until = history.Forever
-	if d := g.DeadlineAt(history.Forever); in.Leased() && d.Set {
-		until, due = d.V, d.V
-	}
 	for _, rel := range g.Releases {
 		if rel.Outcome() == history.OK {
 			until = min(until, rel.End())
@@ -235,7 +242,12 @@ func keptUntil(in *facts.Facts, g *history.Grant, later []*history.Grant) (until
 			break
 		}
 	}
-	return until, due
+	taken = until
+	// A lease counts from the request. One that was over when the request was answered was not what kept the lock.
+	if d := g.DeadlineAt(history.Forever); in.Leased() && d.Set && d.V > g.From() {
+		until, due = min(until, d.V), d.V
+	}
+	return until, due, taken
 }
 
 // choose gives a lane to the clients of the incident, then to those with most grants.
@@ -284,6 +296,18 @@ func (s *Stage) hurt(rec *history.Record) {
 		}
 		if !own {
 			s.faults = append(s.faults, fault)
+		}
+	}
+}
+
+// hold adds the times for which lockstorm kept a client at a point.
+func (s *Stage) hold(in *facts.Facts) {
+	for i := range s.Lanes {
+		for _, stand := range in.Stands()[s.Lanes[i].Client] {
+			if stand.To > s.From && stand.From < s.To {
+				at := Fault{Part{stand.From, stand.To}, "kept at a point by lockstorm", "kept by lockstorm"}
+				s.Lanes[i].faults = append(s.Lanes[i].faults, at)
+			}
 		}
 	}
 }
