@@ -41,6 +41,14 @@ func listed(names []string, most int) string {
 	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
 }
 
+// and names a few.
+func and(names []string) string {
+	if n := len(names); n > 2 && n < 5 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return listed(names, 3)
+}
+
 // maxName is how much of a name a sentence can bear.
 const maxName = 60
 

@@ -144,7 +144,12 @@ func (b *beater) beats(steps []Step) []stage.Beat {
 	if clients := clientsOf(b.rec, b.f); len(clients) > 0 {
 		b.me = clients[0]
 	}
-	if b.f.Rule == ruleDeadlocked {
+	switch {
+	case b.f.Rule == "done-twice":
+		return b.jobs(steps)
+	case !b.rec.Run.Model.Locks():
+		return b.attempts(steps)
+	case b.f.Rule == ruleDeadlocked:
 		for _, s := range steps {
 			if s.Kind == StepWaits || s.Kind == StepGranted {
 				word := map[StepKind]string{StepWaits: "waits", StepGranted: "acquires"}[s.Kind]

@@ -97,7 +97,7 @@ const (
 	// the events around incidents.
 	maxData = 100_000
 	// maxNear is how many events around incidents a page of a longer run has.
-	maxNear = 40_000
+	maxNear = 36_000
 	// maxText is how long a message is in the data.
 	maxText = 300
 	dataV   = 1

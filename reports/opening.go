@@ -79,7 +79,8 @@ var fates = map[string]string{
 func headlineOfPage(r *checker.Results, rec *history.Record, h *happening) string {
 	f := h.first()
 	clients := clientsOf(rec, f)
-	if len(clients) == 0 || f.Rule == ruleDeadlocked || !slices.Contains(met, f.Rule) || r.Stats["holders_max"] > 2 {
+	if crowd := r.Stats["holders_max"] > 2 && !rec.Run.Model.Shares(); len(clients) == 0 || f.Rule == ruleDeadlocked || crowd ||
+		!slices.Contains(met, f.Rule) {
 		return strings.TrimSuffix(verdictSentence(r, rec, h), ".")
 	}
 	me, other := cut(clients[0], maxName), "another client"
@@ -87,6 +88,9 @@ func headlineOfPage(r *checker.Results, rec *history.Record, h *happening) strin
 		other = cut(clients[1], maxName)
 	}
 	text := fmt.Sprintf("%s got the lock while %s held it", other, me)
+	if !rec.Run.Model.Locks() {
+		text = fmt.Sprintf("%s and %s both replaced the same value", me, other)
+	}
 	if in := rec.Injected(f.Fault); in != nil && f.CauseKind == checker.CauseFault {
 		fate, known := fates[in.Fault.Fault]
 		own := slices.Contains(in.Clients, clients[0]) && f.Class == checker.Inherent // else its lease was not over, or it has none
@@ -97,7 +101,12 @@ func headlineOfPage(r *checker.Results, rec *history.Record, h *happening) strin
 	if f.Rule == "foreign-release" {
 		text = fmt.Sprintf("%s released the lock of %s", me, other)
 	}
-	return capital(text + damageOf(r, rec, f, text, clients[0], me+" and "+other))
+	both := me + " and " + other
+	if rec.Run.Model.Kind == history.ModelReadWrite && len(clients) > 1 {
+		of := grantsOf(rec, f)
+		both = me + roleOf(of, clients[0]) + " and " + other + roleOf(of, clients[1])
+	}
+	return capital(text + damageOf(r, rec, f, text, clients[0], both))
 }
 
 // ordeals are what a fault did to those whom it hit, for a run that survived it.
@@ -118,6 +127,15 @@ func survivedHeadline(survived *Survived, rec *history.Record) string {
 		text += " for " + span(in.Until()-in.Began())
 	}
 	return text + ", and nobody was hurt"
+}
+
+// roleOf says what a client does with a lock of readers and writers.
+func roleOf(of []*history.Grant, client string) string {
+	i := slices.IndexFunc(of, func(g *history.Grant) bool { return g.Client == client })
+	if of[i].Mode == history.ModeShared {
+		return " (a reader)"
+	}
+	return " (a writer)"
 }
 
 // damageOf is what came of it, for the end of a headline about a client.

@@ -28,7 +28,7 @@ func TestWritePages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range append([]string{"nothing", "slept"}, told...) {
+	for _, name := range append([]string{"nothing", "slept", "job", "optimistic", "readers", "deadlock"}, told...) {
 		r, rec := judged(t, name)
 		write(name, r, rec)
 	}

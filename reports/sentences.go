@@ -17,7 +17,7 @@ func verdictSentence(r *checker.Results, rec *history.Record, h *happening) stri
 	lock := lockOf(rec, f)
 	var text string
 	rule, most := f.Rule, r.Stats["holders_max"]
-	if most > 2 && slices.Contains(twice, rule) {
+	if most > 2 && !rec.Run.Model.Shares() && slices.Contains(twice, rule) {
 		rule = "crowd"
 	}
 	switch rule {
@@ -31,6 +31,10 @@ func verdictSentence(r *checker.Results, rec *history.Record, h *happening) stri
 		}
 	case ruleDeadlocked:
 		return deadlockSentence(rec, f)
+	case "done-twice":
+		if period, _, ok := strings.Cut(f.Message, " was done "); ok {
+			return fmt.Sprintf("%s each did %s.", and(clientsOf(rec, f)), period)
+		}
 	case "overlap":
 		text = fmt.Sprintf("Two clients held %s at once for %s", lock, span(f.To-f.From))
 	case "double-grant":
@@ -123,6 +127,10 @@ func cure(r *checker.Results, rec *history.Record, h *happening, about Context) 
 		return "Cure: acquire the lock and set its time to live in one atomic step, so that the lock of a dead holder expires."
 	case f.Rule == ruleDeadlocked:
 		return "Cure: let every client take its locks in the same order, or give up after a time-out."
+	case f.Rule == "done-twice":
+		return "Cure: note in the store that the period is done, and ask for that note under the lock."
+	case f.Rule == "lost-update" && !rec.Run.Model.Locks():
+		return "Cure: compare a version that never comes back, and not the value or a time."
 	case slices.Contains(twice, f.Rule) && f.CauseKind != checker.CauseFault:
 		return "Cure: use another lock. This one fails without any fault."
 	case slices.Contains(twice, f.Rule) && about.OnDisk != "" && restarted(rec, f.Fault):

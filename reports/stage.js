@@ -14,10 +14,13 @@ const owners = t => d.truth.filter(g => g.b <= t && t < g.e);
 const value = (s, t) => s.w.reduce((v, w) => w.ok && w.t <= t ? w.n : v, s.v);
 function belief(lane, t) {
   const h = lane.holds.find(h => h.b <= t && t < h.e), tok = h && h.token ? ` (token ${h.token})` : "";
+  const w = lane.waits.find(w => w.b <= t && t < w.e && (!h || d.locks.length > 1 && w.lock !== h.lock));
+  if (d.free) return ["", h ? "has read, has not written yet" : "does nothing"];
+  if (h && w) return ["bad", `owns ${d.locks[h.lock]}, waits for ${d.locks[w.lock]}`];
   if (h && t >= h.u) return ["bad", `“I own the lock”${tok}: wrong for ${ms(t - h.u)}`];
   if (h && h.o && t >= h.o) return ["", `“I own the lock”${tok}; its lease is over, and nobody else has it`];
-  if (h) return ["", `“I own the lock”${tok}: right`];
-  return ["", lane.waits.some(w => w.b <= t && t < w.e) ? "waits for the lock" : "does not ask for it"];
+  if (h) return ["", `“I own ${d.locks.length > 1 ? d.locks[h.lock] : "the lock"}”${tok}: right`];
+  return ["", w ? d.locks.length > 1 ? "waits for " + d.locks[w.lock] : "waits for the lock" : "does not ask for it"];
 }
 function row(name, cls, text) {
   const tr = document.createElement("tr"), th = document.createElement("th"), td = document.createElement("td");
@@ -26,8 +29,10 @@ function row(name, cls, text) {
 function tell(t) {
   const own = owners(t), cap = document.createElement("caption"), small = document.createElement("small"), body = document.createElement("tbody");
   cap.textContent = "At " + sec(t) + " "; small.textContent = beats.length ? "← → steps through the story" : ""; cap.append(small);
-  const names = own.slice(0, 4).map(g => g.c + (g.reads ? " (reads)" : "") + (g.token ? `, token ${g.token}` : "") + (g.due ? `, ${ms(Math.max(g.due - t, 0))} left` : ""));
-  body.append(row("store", "", own.length ? names.join("; ") + (own.length > 4 ? ` and ${own.length - 4} more` : "") : "nobody owns the lock"));
+  const period = (d.periods || []).find(p => p.b <= t && t < p.e);
+  if (period) body.append(row("the job", period.by.length > 1 ? "bad" : "", `period ${period.n}: by ${period.by.join(", ")}`));
+  const names = own.slice(0, 4).map(g => g.c + (d.locks.length > 1 ? ` (${d.locks[g.lock]})` : "") + (g.reads ? " (reads)" : "") + (g.token ? `, token ${g.token}` : "") + (g.due ? `, ${ms(Math.max(g.due - t, 0))} left` : ""));
+  if (!d.free) body.append(row("store", "", own.length ? names.join("; ") + (own.length > 4 ? ` and ${own.length - 4} more` : "") : "nobody owns the lock"));
   for (const s of d.stairs) body.append(row(s.r, "", String(value(s, t))));
   for (const l of d.lanes) body.append(row(l.c, ...belief(l, t)));
   pane.replaceChildren(cap, body);

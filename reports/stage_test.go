@@ -30,7 +30,7 @@ var notANumber = regexp.MustCompile(`NaN|Inf|[0-9]e[+-][0-9]`)
 // For every kind of run: the truth of an exclusive lock has one owner at a time, red is what a client believes beyond it, a run
 // that passes has no red, beats are in order, and both pictures are sound XML.
 func TestStageOfEveryKind(t *testing.T) {
-	for _, kind := range slices.Concat(told, []string{"safe", "slept", "deadlock"}) {
+	for _, kind := range slices.Concat(told, []string{"safe", "slept", "deadlock", "job", "optimistic", "readers"}) {
 		r, rec, s := staged(t, kind)
 		if s == nil {
 			t.Errorf("%s: no picture", kind)
@@ -73,6 +73,35 @@ func TestStageOfEveryKind(t *testing.T) {
 					t.Fatalf("%s: %v", kind, err)
 				}
 			}
+		}
+	}
+}
+
+// What is not an exclusive lock has a picture and a headline of its own.
+func TestStageOfOtherKinds(t *testing.T) {
+	for kind, want := range map[string]struct {
+		head  string
+		drawn []string
+		not   string
+	}{
+		"job":        {"c1 and c2 each did the job of period 1", []string{"period 1: done 2 times: c1, c2"}, ""},
+		"optimistic": {"c1 and c2 both replaced the same value and wiped out 1 update", []string{"0 → 1", "as answered"}, "in the store"},
+		"readers":    {"c1 slept through its lease: c1 (a writer) and c2 (a reader) both worked for 510 ms", []string{"reads", "writes", "wrong"}, ""},
+		"deadlock":   {"", []string{`class="ring"`, "waits for L1", "waits for L2"}, "still sure"},
+	} {
+		r, rec, s := staged(t, kind)
+		all, _ := happened(r, rec)
+		if head := headlineOfPage(r, rec, all[0]); want.head != "" && head != want.head {
+			t.Errorf("%s: headline %q", kind, head)
+		}
+		svg := s.SVG(stage.Wide)
+		for _, text := range want.drawn {
+			if !strings.Contains(svg, text) {
+				t.Errorf("%s: the picture lacks %q", kind, text)
+			}
+		}
+		if want.not != "" && strings.Contains(svg, want.not) {
+			t.Errorf("%s: the picture has %q", kind, want.not)
 		}
 	}
 }

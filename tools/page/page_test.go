@@ -22,7 +22,7 @@ import (
 
 // kinds are the pages of runs that are tried: a pause with and without a fence, a fail-over, a release of what is not
 // one's own, a late signal, a lease that its server lost, a pass, nothing at all, many clients.
-var kinds = []string{"paused", "failover", "late-del", "late-del-alone", "told", "revoked", "safe", "slept", "nothing", "bulk"}
+var kinds = []string{"paused", "failover", "late-del", "late-del-alone", "told", "revoked", "safe", "slept", "job", "optimistic", "readers", "deadlock", "nothing", "bulk"}
 
 var browser context.Context
 

@@ -27,7 +27,7 @@ func TestFirstScreen(t *testing.T) {
 			t.Errorf("%s: the picture ends at %.0f px", kind, bottom)
 		}
 		p = open(t, kind, 390, 844)
-		if size := is[float64](p, `(() => { const s = [...document.querySelectorAll("svg.stage")].filter(s => s.getClientRects().length); `+
+		if size := is[float64](p, `(() => { const s = [...document.querySelectorAll("#stage svg")].filter(s => s.getClientRects().length); `+
 			`return s.length === 1 ? s[0].querySelector("text").getBoundingClientRect().height : 0 })()`); size < 10 {
 			t.Errorf("%s: on a phone letters are %.0f px high", kind, size)
 		}

@@ -22,11 +22,12 @@ type canvas struct {
 	*Stage
 	strings.Builder
 
-	wide        bool
+	wide, tight bool
 	left, right float64
 	y           float64
 	top, end    float64            // of truth and beliefs
 	lane        map[string]float64 // y of the lane of a client
+	rows        []float64          // y below the truth of each lock
 	laneHeight  float64
 	late        []mark // writes that did harm, and requests of the client of the story that the fence refused
 }
@@ -44,15 +45,24 @@ func (s *Stage) SVG(width int) string {
 	if !c.wide {
 		c.left, c.laneHeight = 46, 26
 	}
+	if c.tight = c.wide && len(s.Lanes) > 4 && len(s.Stairs) > 1; c.tight {
+		c.laneHeight = 27
+	}
 	c.y = 28
 	c.top = c.y
-	for i := range s.locks {
-		c.truth(i)
+	for i := range s.Locks {
+		if !s.Free {
+			c.truth(i)
+		}
+	}
+	if len(s.Periods) > 0 {
+		c.done()
 	}
 	c.reign()
 	for i := range s.Lanes {
 		c.belief(&s.Lanes[i])
 	}
+	c.cycle()
 	if s.others > 0 {
 		c.text(0, c.y+10, fmt.Sprintf("and %d other clients", s.others), "s")
 		c.y += 16
@@ -178,8 +188,8 @@ func (c *canvas) truth(lock int) {
 	if !c.wide {
 		what = "truth"
 	}
-	if len(c.locks) > 1 {
-		what = c.locks[lock]
+	if len(c.Locks) > 1 {
+		what = c.Locks[lock]
 	}
 	c.side(c.y+h*float64(n)/2, what, "in the store", "")
 	for i, b := range bars {
@@ -215,6 +225,25 @@ func (c *canvas) truth(lock int) {
 		}
 	}
 	c.y += h*float64(n) + 9
+	c.rows = append(c.rows, c.y-9)
+}
+
+// cycle draws, from who holds a lock and waits for another one until the end, an arrow to what it waits for.
+func (c *canvas) cycle() {
+	if c.Free || len(c.Locks) < 2 {
+		return
+	}
+	for _, l := range c.Lanes {
+		for _, w := range l.Waits {
+			holds := slices.ContainsFunc(l.Holds, func(b Belief) bool { return b.Lock != w.Lock && b.From <= w.From && b.To > w.From })
+			if !holds || w.To < c.To || w.From < c.From {
+				continue
+			}
+			x, y, to := c.x(w.From), c.lane[l.Client], c.rows[w.Lock]
+			fmt.Fprintf(c, `<path class="ring" d="M%s %sV%sm-4 7l4 -7l4 7"/>`, num(x), num(y), num(to))
+			c.fits(x+8, y+c.laneHeight/2+4, c.right-x, "on b", "waits for "+name(c.Locks[w.Lock]))
+		}
+	}
 }
 
 // reign draws which server led.
@@ -250,7 +279,7 @@ func (c *canvas) belief(l *Lane) {
 	mid := y + h/2
 	c.lane[l.Client] = y
 	class := c.hue(l.Client)
-	c.side(mid, l.Client, "believes", map[bool]string{true: "mine"}[class == "me"])
+	c.side(mid, l.Client, map[bool]string{true: "works", false: "believes"}[c.Free], map[bool]string{true: "mine"}[class == "me"])
 	c.line(c.left, mid, c.right, mid, "rest")
 	for _, w := range l.Waits {
 		if x0, x1 := c.x(w.From), c.x(w.To); w.To >= c.From && w.From <= c.To {
@@ -287,6 +316,9 @@ func (c *canvas) hold(l *Lane, b Belief, y, h float64, class string) {
 	}
 	c.rect(b.From, solid, y, h, class, fmt.Sprintf("%s believes that it owns the lock%s from %s to %s", l.Client, token,
 		c.seconds(b.From), c.seconds(b.To)))
+	if len(c.Locks) > 1 && b.does == "" {
+		b.does = "owns " + name(c.Locks[b.Lock])
+	}
 	if b.does != "" {
 		c.fits(c.x(b.From)+5, y+h/2+4, c.x(right)-c.x(b.From)-5, "on", b.does)
 	}
@@ -321,8 +353,11 @@ func (c *canvas) hold(l *Lane, b Belief, y, h float64, class string) {
 // stair draws the value of a register as a staircase, a cliff where it falls back; dotted, what was acknowledged.
 func (c *canvas) stair(st *Stair) {
 	height := 150.0
-	if !c.wide {
+	switch {
+	case !c.wide:
 		height = 104
+	case c.tight:
+		height = 130
 	}
 	most, least := st.Start, st.Start
 	acked := st.Start
@@ -380,7 +415,11 @@ func (c *canvas) stair(st *Stair) {
 	}
 	fmt.Fprintf(c, `<path class="stair" d="%sH%s"/>%s`, path, right, marks.String())
 	c.line(c.left, y0, c.right, y0, "base")
-	c.side(y0-height/2+8, st.Register, map[string]string{"plain": "no fence", "fenced": "checks tokens"}[st.Register], "")
+	more := map[string]string{"plain": "no fence", "fenced": "checks tokens"}[st.Register]
+	if st.told {
+		more = "as answered"
+	}
+	c.side(y0-height/2+8, st.Register, more, "")
 	if t, ok := c.titles[st.Register]; ok {
 		room := c.right - c.left - 8
 		class := map[bool]string{true: "title red", false: "title ok"}[t.Bad]

@@ -6,6 +6,7 @@ package stage
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sort"
 
@@ -49,10 +50,13 @@ type Stage struct {
 	Stairs []Stair `json:"stairs"`
 	Beats  []Beat  `json:"beats"`
 
+	Periods []Period `json:"periods,omitempty"`
+	Locks   []string `json:"locks"`
+	Free    bool     `json:"free,omitempty"` // there is no lock: who begins has read, and who ends has written
+
 	faults []Fault // of servers, or of nobody in particular
 	leads  []Fault
-	others int // clients without a lane
-	locks  []string
+	others int  // clients without a lane
 	shares bool // several may own the lock at once
 	titles map[string]Title
 }
@@ -72,7 +76,7 @@ type Truth struct {
 type Lane struct {
 	Client string   `json:"c"`
 	Holds  []Belief `json:"holds"`
-	Waits  []Part   `json:"waits"`
+	Waits  []Wait   `json:"waits"`
 	faults []Fault
 }
 
@@ -93,6 +97,13 @@ type Part struct {
 	To   int64 `json:"e"`
 }
 
+// Wait is a request for a lock that is not answered yet.
+type Wait struct {
+	Part
+
+	Lock int `json:"lock"`
+}
+
 // Fault is one that took effect.
 type Fault struct {
 	Part
@@ -105,6 +116,7 @@ type Stair struct {
 	Register string  `json:"r"`
 	Start    int64   `json:"v"`
 	Writes   []Write `json:"w"`
+	told     bool    // in the order in which clients were told, for the register keeps no log
 }
 
 // Write is a request that the register answered.
@@ -128,14 +140,14 @@ func Of(rec *history.Record, sc Scene) *Stage {
 	in := facts.Of(rec)
 	s := &Stage{
 		From: sc.Window.From, To: max(sc.Window.To, sc.Window.From+1), Beats: sc.Beats, titles: sc.Titles, shares: in.Model.Shares(),
-		locks: locksOf(rec, sc.Grants), leads: sc.Leads, Truth: []Truth{}, Lanes: []Lane{}, Stairs: []Stair{},
+		Free: !in.Model.Locks(), Locks: locksOf(rec, sc.Grants), leads: sc.Leads, Truth: []Truth{}, Lanes: []Lane{}, Stairs: []Stair{},
 	}
 	if len(sc.Grants) > 0 {
 		s.Me = sc.Grants[0].Client
 	}
 	lanes := map[string]*Lane{}
 	count := map[string]int{}
-	for i, lock := range s.locks {
+	for i, lock := range s.Locks {
 		order := in.ByOK(lock)
 		for _, g := range rec.Grants {
 			if g.Lock == lock {
@@ -147,13 +159,17 @@ func Of(rec *history.Record, sc Scene) *Stage {
 		return nil
 	}
 	slices.SortStableFunc(s.Truth, func(a, b Truth) int { return cmp.Compare(a.From, b.From) })
-	s.Truth = s.Truth[:min(len(s.Truth), maxBars*len(s.locks))]
+	s.Truth = s.Truth[:min(len(s.Truth), maxBars*len(s.Locks))]
 	s.choose(sc.Grants, lanes, count)
 	s.hurt(rec)
 	s.hold(in)
-	if len(s.locks) == 1 {
-		s.climb(rec, s.locks[0], sc.Wrong)
+	if len(s.Locks) == 1 {
+		s.climb(rec, s.Locks[0], sc.Wrong)
 	}
+	if s.Free && len(s.Stairs) == 0 {
+		s.climbByAnswers(rec, sc.Grants)
+	}
+	s.periods(rec)
 	return s
 }
 
@@ -183,7 +199,7 @@ func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, order []*histor
 	}
 	lane := lanes[g.Client]
 	if lane == nil {
-		lane = &Lane{Client: g.Client, Holds: []Belief{}, Waits: []Part{}}
+		lane = &Lane{Client: g.Client, Holds: []Belief{}, Waits: []Wait{}}
 		lanes[g.Client] = lane
 	}
 	if !g.Granted() {
@@ -192,7 +208,7 @@ func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, order []*histor
 			end = g.Acquire.Return.Time
 		}
 		if end >= s.From {
-			lane.Waits = append(lane.Waits, Part{g.Acquire.Start(), end})
+			lane.Waits = append(lane.Waits, Wait{Part{g.Acquire.Start(), end}, lock})
 		}
 		return
 	}
@@ -202,7 +218,7 @@ func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, order []*histor
 		return
 	}
 	if g.From() > g.Acquire.Start() {
-		lane.Waits = append(lane.Waits, Part{g.Acquire.Start(), g.From()})
+		lane.Waits = append(lane.Waits, Wait{Part{g.Acquire.Start(), g.From()}, lock})
 	}
 	token := g.Token().Or(0)
 	if until > g.From() && g.From() <= s.To {
@@ -210,7 +226,10 @@ func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, order []*histor
 	}
 	if !hold.Empty() && hold.From <= s.To {
 		does := ""
-		if s.shares {
+		switch {
+		case s.Free:
+			does = replaced(g)
+		case s.shares:
 			does = map[bool]string{true: "reads", false: "writes"}[g.Mode == history.ModeShared]
 		}
 		over := int64(0)
@@ -220,6 +239,20 @@ func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, order []*histor
 		lane.Holds = append(lane.Holds, Belief{hold.From, hold.To, until, over, token, lock, does})
 		count[g.Client]++
 	}
+}
+
+// replaced is what an attempt without a lock read and wrote.
+func replaced(g *history.Grant) string {
+	text := ""
+	for _, u := range g.Uses {
+		if u.Invoke.F == history.FWrite && u.Invoke.Value.New.Set {
+			text = fmt.Sprintf("%d → %d", u.Invoke.Value.Base.Or(0), u.Invoke.Value.New.V)
+			if u.Outcome() != history.OK {
+				text += " refused"
+			}
+		}
+	}
+	return text
 }
 
 // keptUntil is until when the store kept a grant, as far as the record says, when its lease ends, and when it was given back or
@@ -338,7 +371,43 @@ func (s *Stage) climb(rec *history.Record, lock string, wrong map[int64]bool) {
 			st.Start = e.Value.New.V
 		}
 	}
-	s.Stairs = slices.DeleteFunc(s.Stairs, func(st Stair) bool { return len(st.Writes) == 0 })
+	s.tidy()
+}
+
+// climbByAnswers adds the registers of the incident where they keep no log: by what clients were told, in the order of answers.
+// Of two writes of the incident that replaced the same value the later one is wrong.
+func (s *Stage) climbByAnswers(rec *history.Record, of []*history.Grant) {
+	at := map[string]int{}
+	seen := map[string]map[int64]bool{}
+	for i := range rec.Events {
+		e := &rec.Events[i]
+		g := rec.ByID[e.Grant]
+		if e.F != history.FWrite || e.Type != history.OK || !e.Value.New.Set || g == nil || g.Lock != s.Locks[0] || e.Time > s.To {
+			continue
+		}
+		n, ok := at[e.Register]
+		if !ok {
+			n, seen[e.Register] = len(s.Stairs), map[int64]bool{}
+			at[e.Register] = n
+			s.Stairs = append(s.Stairs, Stair{Register: e.Register, Start: rec.Run.Registers[e.Register], Writes: []Write{}, told: true})
+		}
+		st, base := &s.Stairs[n], e.Value.Base.Or(0)
+		if e.Time < s.From {
+			st.Start = e.Value.New.V
+			continue
+		}
+		mine := slices.Contains(of, g)
+		st.Writes = append(st.Writes, Write{
+			At: e.Time, Client: g.Client, Base: base, New: e.Value.New.V, OK: true, Wrong: mine && seen[e.Register][base],
+		})
+		seen[e.Register][base] = seen[e.Register][base] || mine
+	}
+	s.tidy()
+}
+
+// tidy leaves two registers that were written to, and no stock: that is meant to fall.
+func (s *Stage) tidy() {
+	s.Stairs = slices.DeleteFunc(s.Stairs, func(st Stair) bool { return len(st.Writes) == 0 || st.Register == "stock" })
 	slices.SortFunc(s.Stairs, func(a, b Stair) int { return cmp.Compare(b.Register, a.Register) }) // plain, then fenced
 	s.Stairs = s.Stairs[:min(len(s.Stairs), 2)]
 }
