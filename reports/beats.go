@@ -29,6 +29,9 @@ func stageOf(r *checker.Results, rec *history.Record, first *happening, survived
 		b.titles(sc.Titles, first.steps)
 	case survived != nil:
 		sc.Beats = hardestBeats(survived, rec)
+		if in, _ := hardestOf(survived, rec); in != nil && heldAt(rec, in) != nil {
+			sc.Grants = []*history.Grant{heldAt(rec, in)}
+		}
 	}
 	sc.Window, sc.Passed = windowOfBeats(sc.Beats, rec), first == nil
 	for _, t := range tenures(rec) {
@@ -47,9 +50,7 @@ func stageOf(r *checker.Results, rec *history.Record, first *happening, survived
 // hardestOf is the fault that a run survived and whose picture it shows: one that hit a holder of the lock, and the longest.
 func hardestOf(survived *Survived, rec *history.Record) (hardest *history.Injection, step Step) {
 	holder := func(in *history.Injection) int {
-		if slices.ContainsFunc(rec.Grants, func(g *history.Grant) bool {
-			return g.Granted() && slices.Contains(in.Clients, g.Client) && g.From() <= in.Began() && in.Began() < facts.Of(rec).Hold(g).To
-		}) {
+		if heldAt(rec, in) != nil {
 			return 1
 		}
 		return 0
@@ -65,6 +66,17 @@ func hardestOf(survived *Survived, rec *history.Record) (hardest *history.Inject
 		}
 	}
 	return hardest, step
+}
+
+// heldAt is the grant under which a client held the lock when a fault hit it; nil: it held none.
+func heldAt(rec *history.Record, in *history.Injection) *history.Grant {
+	i := slices.IndexFunc(rec.Grants, func(g *history.Grant) bool {
+		return g.Granted() && slices.Contains(in.Clients, g.Client) && g.From() <= in.Began() && in.Began() <= facts.Of(rec).Hold(g).To
+	})
+	if i < 0 {
+		return nil
+	}
+	return rec.Grants[i]
 }
 
 // hardestBeats are the beginning and the end of the hardest fault that a run survived, and the next grant.
@@ -300,8 +312,12 @@ func (b *beater) meanwhile(until Step) {
 	if until.At == history.Forever || n <= 1 {
 		b.add(first, "another owner", first.Party+" gets the lock", "Now the store has another owner."+still)
 	} else {
-		b.add(first, "others work", "Others work", fmt.Sprintf("%s get%s the lock %s.%s", listed(names, 2),
-			map[bool]string{true: "s"}[len(names) == 1], times(int64(n)), still))
+		often := " " + times(int64(n))
+		if n == len(names) {
+			often = ""
+		}
+		b.add(first, "others work", "Others work", fmt.Sprintf("%s get%s the lock%s.%s", listed(names, 2),
+			map[bool]string{true: "s"}[len(names) == 1], often, still))
 	}
 	b.others = nil
 }

@@ -122,7 +122,14 @@ func survivedHeadline(survived *Survived, rec *history.Record) string {
 	if in == nil || in.Whom() == "" || ordeals[in.Fault.Fault] == "" {
 		return ""
 	}
-	text := listed(slices.Concat(in.Clients, in.Nodes), 2) + " " + ordeals[in.Fault.Fault]
+	whom := in.Clients
+	if len(whom) == 0 {
+		whom = in.Nodes
+	}
+	text := listed(whom, 2) + " " + ordeals[in.Fault.Fault]
+	if len(whom) > 1 {
+		text = strings.Replace(text, " was ", " were ", 1)
+	}
 	if in.HealEnd != nil {
 		text += " for " + span(in.Until()-in.Began())
 	}
