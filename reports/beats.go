@@ -18,11 +18,16 @@ const maxBeats = 6
 
 // stageOf is the picture of the incident that ranks first, else of the fault that a run survived; nil where nothing was granted.
 func stageOf(r *checker.Results, rec *history.Record, first *happening, survived *Survived) *stage.Stage {
-	sc := stage.Scene{Wrong: map[int64]bool{}, Titles: map[string]stage.Title{}}
+	sc := stage.Scene{Wrong: map[int64]bool{}, Titles: map[string]stage.Title{}, Freed: map[string]int64{}}
 	switch {
 	case first != nil:
 		b := beater{r: r, rec: rec, f: first.first(), struck: map[string]bool{}}
 		sc.Grants, sc.Beats = grantsOf(rec, b.f), b.beats(first.steps)
+		for _, f := range r.Checks[checker.Ownership].Findings {
+			if f.Rule == "foreign-release" && len(f.Grants) == 2 {
+				sc.Freed[f.Grants[1]] = f.To
+			}
+		}
 		for index, note := range lossNotes(rec) {
 			sc.Wrong[index] = strings.HasPrefix(note, "overwrites")
 		}
@@ -224,6 +229,11 @@ func (b *beater) step(s Step, refusals []Step) {
 			b.meanwhile(s)
 			b.add(s, "is told", s.Party+" is told of the loss", capital(s.Text))
 		}
+	case StepWrite:
+		if s.Party == b.me && b.over && !b.has("writes late") {
+			b.meanwhile(s)
+			b.add(s, "writes late", s.Party+" writes late", capital(s.Text))
+		}
 	case StepRole, StepDeath:
 		if len(b.out) == 0 || s.Kind == StepDeath && b.struck[s.Party] {
 			return // who led before is drawn, and the fault says whom it killed
@@ -238,7 +248,7 @@ func (b *beater) step(s Step, refusals []Step) {
 				break
 			}
 		}
-		b.add(s, "writes late", s.Party+" overwrites what it never saw", text)
+		b.add(s, "overwrites", s.Party+" overwrites what it never saw", text)
 	case StepRefused:
 		if lossOf(b.r, b.f) == (facts.Loss{}) && s.Party == b.me && !b.has("refused") {
 			b.meanwhile(s)
@@ -283,10 +293,7 @@ func (b *beater) fault(s Step) {
 		}
 	}
 	if !b.has(word) {
-		_, text, found := strings.Cut(s.Text, ": ")
-		if !found {
-			text = s.Text
-		}
+		_, text, _ := strings.Cut(s.Text, ": ") // else the title has it
 		b.add(s, word, title, capital(text))
 	}
 }
@@ -296,16 +303,18 @@ func (b *beater) meanwhile(until Step) {
 	if len(b.others) == 0 {
 		return
 	}
-	first, n := b.others[0], 0
-	names := []string{}
-	for _, g := range b.rec.Grants {
-		if g.Granted() && g.Client != b.me && g.From() >= b.mine && g.From() < until.At && b.against(g) {
-			if g.From() < first.At {
-				first = granted(g)
-			}
-			if n++; !slices.Contains(names, g.Client) {
-				names = append(names, g.Client)
-			}
+	first, names := b.others[0], []string{}
+	came := slices.DeleteFunc(slices.Clone(b.rec.Grants), func(g *history.Grant) bool {
+		return !g.Granted() || g.Client == b.me || g.From() < b.mine || g.From() >= until.At || !b.against(g)
+	})
+	slices.SortStableFunc(came, func(x, y *history.Grant) int { return cmp.Compare(x.From(), y.From()) })
+	n := len(came)
+	for i, g := range came {
+		if i == 0 && g.From() < first.At {
+			first = granted(g)
+		}
+		if !slices.Contains(names, g.Client) {
+			names = append(names, g.Client)
 		}
 	}
 	still := " " + b.me + " still believes that it owns it."
@@ -332,11 +341,28 @@ func (b *beater) against(g *history.Grant) bool {
 func (b *beater) damage() string {
 	loss := lossOf(b.r, b.f)
 	text := capital(lossSentence(loss)) + "."
+	if of := b.victims(); loss.Lost == 1 && len(of) == 1 {
+		text = of[0] + " is lost."
+	}
 	if back := loss.Overwritten - loss.Lost; loss.Lost > 0 && back > 0 {
 		text = fmt.Sprintf("%s overwritten unseen: %d lost for good, %d brought back by later writes.",
 			checker.Count(loss.Overwritten, "acknowledged update"), loss.Lost, back)
 	}
 	return text
+}
+
+// victims are the writes that the costliest finding says were overwritten, as "c3's write of 11".
+func (b *beater) victims() (out []string) {
+	d := b.r.LossOf(b.f)
+	if d == nil {
+		return nil
+	}
+	for _, i := range overwritten(d, b.rec) {
+		if e := &b.rec.Events[i]; e.Type == history.Invoke {
+			out = append(out, fmt.Sprintf("%s's write of %d", e.Client, e.Value.New.Or(0)))
+		}
+	}
+	return out
 }
 
 // titles say over each staircase what became of it.

@@ -24,6 +24,8 @@ func chipOf(r *checker.Results, first *happening) chip {
 		return chip{"nothing broken", "pass"}
 	case first != nil && first.first().Class == checker.Inherent:
 		return chip{"needs a fence", "fence"}
+	case first != nil && first.first().Rule == "done-twice":
+		return chip{"job done twice", "broken"}
 	case first != nil && first.first().Class == checker.Defect:
 		return chip{"broken lock", "broken"}
 	}
@@ -147,15 +149,18 @@ func roleOf(of []*history.Grant, client string) string {
 
 // damageOf is what came of it, for the end of a headline about a client.
 func damageOf(r *checker.Results, rec *history.Record, f *checker.Finding, text, client, both string) string {
-	loss, writer := lossOf(r, f), ""
+	loss, writer, whole := lossOf(r, f), "", ""
+	if all := lossesIn(r, registers...); all.most > loss.Lost {
+		whole = fmt.Sprintf(" (%s in the whole run)", all.of("update"))
+	}
 	if d := r.LossOf(f); d != nil && len(d.Grants) > 0 && rec.ByID[d.Grants[0]] != nil {
 		writer = rec.ByID[d.Grants[0]].Client
 	}
 	switch {
 	case loss.Lost > 0 && strings.HasPrefix(text, cut(client, maxName)+" ") && writer == client:
-		return " and wiped out " + checker.Count(loss.Lost, "update")
+		return " and wiped out " + checker.Count(loss.Lost, "update") + whole
 	case loss.Lost > 0:
-		return ": " + checker.Count(loss.Lost, "update") + was(loss.Lost) + "wiped out"
+		return ": " + checker.Count(loss.Lost, "update") + was(loss.Lost) + "wiped out" + whole
 	case loss.Overwritten > 0:
 		return ": " + checker.Count(loss.Overwritten, "update") + was(loss.Overwritten) + "overwritten unseen"
 	case f.Rule == "overlap" && f.To > f.From:

@@ -29,6 +29,8 @@ func screenOf(r *checker.Results, rec *history.Record, first *happening, about C
 	switch {
 	case f.Rule == ruleDeadlocked:
 		s.Kind = "Neither a lease nor a time-out ended the wait."
+	case f.Rule == "done-twice" && r.Checks[checker.MutualExclusion].Verdict == checker.Pass:
+		s.Kind = "The lock kept its promise: nothing told the next client that the job was done."
 	case first.found[0].Check == checker.Liveness && f.Class == checker.NoClass && r.Stats["faults_effective"] > 0:
 		s.Kind = "The lock did not recover from the faults."
 	}
@@ -47,8 +49,8 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record) screen
 	if effective == 0 {
 		s.Kind = "No fault took effect, so nothing is known of the lock under faults."
 	}
-	if n, most := r.Stats["unplanned_stalls"], r.Stats["unplanned_stall_max_ns"]; r.TTL > 0 && most > r.TTL/10 {
-		s.Kind += fmt.Sprintf(" The host stalled %s, up to %s: shorter times say nothing about the lock.", times(n), span(most))
+	if most := r.Stats["unplanned_stall_max_ns"]; r.TTL > 0 && most > r.TTL/10 {
+		s.Kind += fmt.Sprintf(" This host stood still for up to %s: do not trust shorter times.", span(most))
 	}
 	if max(r.Clients, len(rec.Last)) == 1 {
 		s.Kind = "With one client, nobody competes for the lock."

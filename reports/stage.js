@@ -30,7 +30,8 @@ function tell(t) {
   const own = owners(t), cap = document.createElement("caption"), small = document.createElement("small"), body = document.createElement("tbody");
   cap.textContent = "At " + sec(t) + " "; small.textContent = beats.length ? "← → steps through the story" : ""; cap.append(small);
   const period = (d.periods || []).find(p => p.b <= t && t < p.e);
-  if (period) body.append(row("the job", period.by.length > 1 ? "bad" : "", `period ${period.n}: by ${period.by.join(", ")}`));
+  const by = period ? period.by.filter((_, i) => period.at[i] <= t) : [];
+  if (period) body.append(row("the job", by.length > 1 ? "bad" : "", `period ${period.n}: done by ${by.join(", ")}`));
   const names = own.slice(0, 4).map(g => g.c + (d.locks.length > 1 ? ` (${d.locks[g.lock]})` : "") + (g.reads ? " (reads)" : "") + (g.token ? `, token ${g.token}` : "") + (g.due ? `, ${ms(Math.max(g.due - t, 0))} left` : ""));
   if (!d.free) body.append(row("store", "", own.length ? names.join("; ") + (own.length > 4 ? ` and ${own.length - 4} more` : "") : "nobody owns the lock"));
   for (const s of d.stairs) body.append(row(s.r, "", String(value(s, t))));

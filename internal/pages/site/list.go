@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -30,7 +31,9 @@ type listPage struct {
 	Name            string
 	Query, Verdict  string
 	Verdicts        []string
-	Entries         []row
+	Suite           string // only the runs of this one
+	Suites, Entries []row
+	Hidden          int // runs of suites that are not listed
 	Found, From, To int
 	Earlier, Later  string // links to other pages; empty: none
 	Counts          []count
@@ -46,21 +49,37 @@ type count struct {
 // row is an entry as it is shown.
 type row struct {
 	Entry
-	Age string
+	Age   string
+	Cause string // of the worst finding
 }
 
-var verdicts = []string{"fail", "unknown", "running", "interrupted", "pass"}
+// Word is the outcome of a suite, in its own words.
+func (r row) Word() string {
+	return cmp.Or(map[string]string{"pass": "as expected", violation: "not as expected"}[r.Verdict], r.Verdict)
+}
+
+// Words of the reports, the worst first.
+var verdicts = []string{violation, "inconclusive", "running", "interrupted", "pass"}
+
+const violation = "violation"
 
 func (s *Site) list(w http.ResponseWriter, r *http.Request) {
 	now := time.Now()
 	all, cut := s.scan.all(now)
 	q := r.URL.Query()
-	p := listPage{Name: s.name, Query: q.Get("q"), Verdict: q.Get("verdict"), Verdicts: verdicts, Cut: cut}
+	p := listPage{Name: s.name, Query: q.Get("q"), Verdict: q.Get("verdict"), Suite: q.Get("suite"), Verdicts: verdicts, Cut: cut}
+	asked := p.Query != "" || p.Verdict != "" || p.Suite != ""
 	counts := map[string]int{}
 	var found []Entry
 	for _, e := range all {
 		counts[e.Verdict]++
-		if matches(e, p.Query, p.Verdict) {
+		switch of := e.Suite == p.Suite || p.Suite == ""; {
+		case !of || !matches(e, p.Query, p.Verdict):
+		case e.Kind == "suite":
+			p.Suites = append(p.Suites, row{Entry: e, Age: age(now.Sub(e.When))})
+		case !asked && e.Suite != "":
+			p.Hidden++
+		default:
 			found = append(found, e)
 		}
 	}
@@ -75,8 +94,13 @@ func (s *Site) list(w http.ResponseWriter, r *http.Request) {
 		page = 0
 	}
 	for _, e := range found[page*perPage : min((page+1)*perPage, len(found))] {
-		p.Entries = append(p.Entries, row{e, age(now.Sub(e.When))})
+		one := row{Entry: e, Age: age(now.Sub(e.When))}
+		if e.Verdict == violation {
+			one.Cause = s.cause(e.Path)
+		}
+		p.Entries = append(p.Entries, one)
 	}
+	p.Suites = p.Suites[:min(len(p.Suites), perPage)]
 	p.From, p.To = page*perPage+1, page*perPage+len(p.Entries)
 	to := func(n int) string {
 		q.Set("page", strconv.Itoa(n))
@@ -96,7 +120,7 @@ func matches(e Entry, query, verdict string) bool {
 	if verdict != "" && e.Verdict != verdict {
 		return false
 	}
-	text := strings.ToLower(e.Path + " " + e.What + " " + e.Kind)
+	text := strings.ToLower(strings.Join([]string{e.Path, e.Name, e.Faults, e.What, e.Kind}, " "))
 	for word := range strings.FieldsSeq(strings.ToLower(query)) {
 		if !strings.Contains(text, word) {
 			return false

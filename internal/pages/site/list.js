@@ -11,10 +11,13 @@
     tag.className = "tag " + e.verdict;
     tag.textContent = e.verdict;
     cell(tr, "").append(tag);
-    const what = cell(tr, e.kind === "suite" ? "suite " : ""), a = document.createElement("a");
+    const a = document.createElement("a");
     a.href = e.href;
-    a.textContent = e.what;
-    what.append(a);
+    a.textContent = e.name;
+    cell(tr, e.kind === "suite" ? "suite " : "").append(a);
+    cell(tr, e.faults || "");
+    cell(tr, e.what);
+    cell(tr, "", "cause");
     cell(tr, e.took || "");
     cell(tr, "now");
     cell(tr, e.path, "path");
@@ -26,7 +29,7 @@
     const old = [...rows.children].find((r) => r.dataset.path === e.path), tr = make(e);
     if (old) old.replaceWith(tr); else if (location.search === "") rows.prepend(tr);
     document.getElementById("live").hidden = false;
-    news.textContent = e.verdict + ": " + e.what;
+    news.textContent = [e.verdict + ":", e.name, e.faults, e.what].join(" ");
   });
   addEventListener("pagehide", () => source.close());
 })();

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -18,9 +19,11 @@ import (
 type Entry struct {
 	Path    string    `json:"path"`
 	Kind    string    `json:"kind"`    // run or suite
-	Verdict string    `json:"verdict"` // pass, fail, unknown; running; interrupted
-	What    string    `json:"what"`    // backend, faults, workload and seed; of a suite what came of its cells
-	When    time.Time `json:"when"`    // when it was judged; of what runs, when it last did something
+	Verdict string    `json:"verdict"` // pass, violation, inconclusive; running; interrupted
+	Name    string    `json:"name"`    // the lock, or the name of a suite
+	Faults  string    `json:"faults,omitempty"`
+	What    string    `json:"what"` // workload and seed; of a suite what came of its cells
+	When    time.Time `json:"when"` // when it was judged; of what runs, when it last did something
 	Took    string    `json:"took,omitempty"`
 	Suite   string    `json:"suite,omitempty"` // the suite that a run is of
 }
@@ -119,7 +122,7 @@ func (f *find) suite(name string) (Entry, bool) {
 	}
 	e, done := f.head(name, "suite")
 	if !done {
-		e = Entry{Verdict: f.going(defined.ModTime(), name), What: "no results yet", When: defined.ModTime()}
+		e = Entry{Verdict: f.going(defined.ModTime(), name), Name: path.Base(name), What: "no results yet", When: defined.ModTime()}
 	}
 	e.Path, e.Kind = name, "suite"
 	return e, true
@@ -141,7 +144,8 @@ func (f *find) run(name, suite string) (Entry, bool) {
 				}
 			}
 		}
-		e = Entry{Verdict: f.going(last, name), What: f.planned(name), When: last, Took: seconds(last.Sub(trial.ModTime()))}
+		e = f.planned(name)
+		e.Verdict, e.When, e.Took = f.going(last, name), last, seconds(last.Sub(trial.ModTime()))
 	}
 	e.Path, e.Kind, e.Suite = name, "run", suite
 	return e, true
@@ -196,17 +200,16 @@ func (f *find) begin(file string) ([]byte, bool) {
 }
 
 // planned is what a run that has no results yet is about.
-func (f *find) planned(name string) string {
+func (f *find) planned(name string) (e Entry) {
 	text, ok := f.begin(path.Join(name, trialFile))
 	if !ok {
-		return ""
+		return e
 	}
-	var e Entry
 	var config map[string]json.RawMessage
 	if json.Unmarshal(fields(text)["config"], &config) == nil {
 		e.runHead(config)
 	}
-	return e.What
+	return e
 }
 
 // fields are the first members of a JSON object, as far as the text has them whole.
@@ -232,19 +235,12 @@ func (e *Entry) runHead(of map[string]json.RawMessage) {
 	var nemesis []string
 	var seed json.Number
 	var took time.Duration
-	for name, to := range map[string]any{
+	take(of, map[string]any{
 		"backend": &backend, "workload": &workload, "nemesis": &nemesis, "seed": &seed,
 		"duration_ns": &took, "verdict": &e.Verdict,
-	} {
-		if raw, has := of[name]; has {
-			_ = json.Unmarshal(raw, to) // what is not as it should be is not shown
-		}
-	}
-	e.What = backend
-	for _, n := range nemesis {
-		e.What += " + " + n
-	}
-	e.What += ", " + workload + ", seed " + seed.String()
+	})
+	e.Name, e.Faults, e.What = backend, strings.Join(nemesis, " + "), workload+", seed "+seed.String()
+	e.Verdict = cmp.Or(map[string]string{"fail": "violation", "unknown": "inconclusive"}[e.Verdict], e.Verdict)
 	if took > 0 {
 		e.Took = seconds(took)
 	}
@@ -252,16 +248,16 @@ func (e *Entry) runHead(of map[string]json.RawMessage) {
 
 func (e *Entry) suiteHead(of map[string]json.RawMessage) {
 	code := -1
-	var name, verdict string
-	for key, to := range map[string]any{"exit_code": &code, "name": &name, "verdict": &verdict} {
-		if raw, has := of[key]; has {
-			_ = json.Unmarshal(raw, to) // as above
+	take(of, map[string]any{"exit_code": &code, "name": &e.Name, "verdict": &e.What})
+	e.Verdict = cmp.Or(map[int]string{0: "pass", 2: "inconclusive"}[code], "violation")
+}
+
+// take reads members; what is not as it should be is not shown.
+func take(of map[string]json.RawMessage, into map[string]any) {
+	for name, to := range into {
+		if raw, has := of[name]; has {
+			_ = json.Unmarshal(raw, to)
 		}
-	}
-	e.What = name + ": " + verdict
-	e.Verdict = map[int]string{0: "pass", 2: "unknown"}[code]
-	if e.Verdict == "" {
-		e.Verdict = "fail"
 	}
 }
 

@@ -106,6 +106,9 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/":
 		h.Set("Content-Security-Policy", ownPolicy)
 		s.list(w, r)
+	case r.URL.Path == "/-/trend":
+		h.Set("Content-Security-Policy", ownPolicy)
+		s.trend(w, r)
 	case r.URL.Path == "/-/events":
 		s.events(w, r)
 	case r.URL.Path == "/-/list.css" || r.URL.Path == "/-/list.js":

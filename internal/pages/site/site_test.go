@@ -86,24 +86,56 @@ func TestList(t *testing.T) {
 	s := open(t, folder(t))
 	body := html.UnescapeString(get(s, "GET", "/", "lab").Body.String())
 	for _, want := range []string{
-		`>fail</span></td><td><a href="/one/">redis-lua + client-pause, counter, seed 7</a></td><td>2.5 s</td>`,
-		`href="/deep/er/two%20words/"`, `>interrupted</span></td><td><a href="/gone/">etcd-mutex + none, counter, seed 3</a>`,
-		`<b>suite</b> <a href="/suite/">smoke: 5 cells: 5 as expected</a>`,
-		`>unknown</span></td><td><a href="/suite/runs/cell/seed-1/">`, "1 to 5 of 5",
+		`>violation</span></td><td><a href="/one/">redis-lua</a></td><td>client-pause</td><td>counter, seed 7</td>`,
+		`href="/deep/er/two%20words/"`, `>interrupted</span></td><td><a href="/gone/">etcd-mutex</a></td><td>none</td>`,
+		`>as expected</span></td><td><a href="/suite/">smoke</a></td><td>5 cells: 5 as expected</td>`, "1 to 3 of 3",
+		"1 runs of suites are listed with their suite",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %s in\n%s", want, body)
 		}
 	}
 	for query, want := range map[string]string{
-		"q=redis+SEED": "1 to 1 of 1", "verdict=pass": "1 to 2 of 2",
-		"q=nothing": "No run or suite matches the filter", "q=%22%3E%3Cscript%3E": "No run or suite matches the filter",
-		"page=99": "1 to 5 of 5",
+		"q=redis+SEED": "1 to 1 of 1", "verdict=pass": "1 to 1 of 1", "verdict=inconclusive": "/suite/runs/cell/seed-1/",
+		"q=nothing": "No run matches the filter", "q=%22%3E%3Cscript%3E": "No run matches the filter",
+		"page=99": "1 to 3 of 3", "suite=suite": "1 to 1 of 1", "suite=other": "No run matches",
 	} {
 		body := get(s, "GET", "/?"+query, "lab").Body.String()
 		if !strings.Contains(body, want) || strings.Contains(body, `"><script>`) {
 			t.Errorf("%s: no %q in\n%s", query, want, body)
 		}
+	}
+}
+
+// A violation is listed with the cause of its worst finding, and the cells of a suite with what they came to before.
+func TestCauseAndTrend(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "run/results.json", `{"verdict":"fail","backend":"redis-del","nemesis":["none"],"workload":"counter","seed":1,"checks":{
+		"data-plain":{"verdict":"fail","required":true,"findings":[{"rule":"lost-update","gating":true,"class":"defect","cause":"a lost update"}]},
+		"ownership":{"verdict":"fail","required":true,"findings":[{"rule":"foreign-release","gating":true,"class":"defect","cause":"a blind release"}]}}}`)
+	for i, word := range []string{"safe", "defect"} {
+		name := fmt.Sprintf("suite-%d", i)
+		put(t, dir, name+"/suite.json", "{}")
+		put(t, dir, name+"/results.json", fmt.Sprintf(`{"name":"smoke","verdict":"2 cells","exit_code":%d,"cells":[
+			{"name":"same","word":"inherent","status":"as expected"},{"name":"other","word":%q,"status":%q}]}`, i, word,
+			[]string{"as expected", "violation"}[i]))
+		when := time.Now().Add(time.Duration(i-2) * time.Hour)
+		if err := os.Chtimes(filepath.Join(dir, name, "results.json"), when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := open(t, dir)
+	if body := get(s, "GET", "/", "lab").Body.String(); !strings.Contains(body, `<td class="cause">a blind release</td>`) ||
+		!strings.Contains(body, `/-/trend?suite=smoke`) {
+		t.Error(body)
+	}
+	body := get(s, "GET", "/-/trend?suite=smoke", "lab").Body.String()
+	changed := `other <b>changed</b></td><td><span class="tag safe">safe</span></td><td><span class="tag defect odd">defect</span>`
+	if i, j := strings.Index(body, changed), strings.Index(body, "<td>same</td>"); i < 0 || j < i {
+		t.Error(body)
+	}
+	if body := get(s, "GET", "/-/trend?suite=none", "lab").Body.String(); !strings.Contains(body, "No results") {
+		t.Error(body)
 	}
 }
 
@@ -173,7 +205,7 @@ func TestDeletedMeanwhile(t *testing.T) {
 	}
 	s.scan.at = time.Time{}
 	if body := get(s, "GET", "/", "lab").Body.String(); strings.Contains(body, "redis-lua") ||
-		!strings.Contains(body, "1 to 4 of 4") {
+		!strings.Contains(body, "1 to 2 of 2") {
 		t.Errorf("it is still listed:\n%s", body)
 	}
 	if err := os.RemoveAll(dir); err != nil {
@@ -218,7 +250,7 @@ func TestEvents(t *testing.T) {
 	put(t, dir, "new/trial.json", `{"schema":1,"config":{"backend":"redis-setnx"}}`)
 	heard(`"path":"new","kind":"run","verdict":"running"`)
 	put(t, dir, "new/results.json", resultsOf("redis-setnx", "fail"))
-	heard(`"path":"new","kind":"run","verdict":"fail"`)
+	heard(`"path":"new","kind":"run","verdict":"violation"`)
 }
 
 // Who is asked for by a name that somebody else may point at it does not answer.

@@ -15,6 +15,7 @@ type Period struct {
 	From   int64    `json:"b"`
 	To     int64    `json:"e"`
 	By     []string `json:"by"` // in order, once for each time
+	At     []int64  `json:"at"` // when each began
 }
 
 // periods adds those of the workload job that are in the window, of the lock of the picture.
@@ -36,7 +37,7 @@ func (s *Stage) periods(rec *history.Record) {
 			p = &Period{Number: *job.Period, From: c.Start()}
 			by[p.Number] = p
 		}
-		p.From, p.By = min(p.From, c.Start()), append(p.By, c.Invoke.Client)
+		p.From, p.By, p.At = min(p.From, c.Start()), append(p.By, c.Invoke.Client), append(p.At, c.Start())
 	}
 	for n, p := range by {
 		if next := by[n+1]; next != nil {

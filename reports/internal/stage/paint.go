@@ -392,24 +392,28 @@ func (c *canvas) stair(st *Stair) {
 		}
 		area += fmt.Sprintf("H%sV%s", num(x), num(at(v)))
 		switch {
-		case w.New < before:
+		case w.New < before && !st.falls:
 			path += fmt.Sprintf("H%sM%s %s", num(x), num(x), num(at(v)))
 			fmt.Fprintf(&marks, `<path class="cliff" d="M%s %sV%s"/>`, num(x), num(at(before)), num(at(v)))
 		default:
 			path += fmt.Sprintf("H%sV%s", num(x), num(at(v)))
 		}
-		if w.Wrong || w.New < before {
+		if w.Wrong || w.New < before && !st.falls {
 			c.late = append(c.late, mark{x, at(max(before, v)), w.Client, false})
 			fmt.Fprintf(&marks, `<text x="%s" y="%s" class="red b">%d</text>`, num(x+4), num(at(v)+13), v)
 			label = x + 20
 		} else if x > label+18 {
-			fmt.Fprintf(&marks, `<text x="%s" y="%s" class="s">%d</text>`, num(x+3), num(at(v)-4), v)
+			place, class := x+3, "s"
+			if place+14 > c.right {
+				place, class = x-3, "s end"
+			}
+			fmt.Fprintf(&marks, `<text x="%s" y="%s" class="%s">%d</text>`, num(place), num(at(v)-4), class, v)
 			label = x
 		}
 	}
 	right := num(c.right)
 	fmt.Fprintf(c, `<path class="area" d="%sH%sV%sH%sZ"/>`, area, right, num(y0), num(c.left))
-	if parted && sum > v {
+	if parted && sum > v && !st.falls {
 		fmt.Fprintf(c, `<path class="acked" d="%sH%s"/>`, ghost, right)
 		c.fits(c.right, at(sum)-5, 200, "s end halo", "acknowledged")
 	}

@@ -21,8 +21,9 @@ type Scene struct {
 	Beats  []Beat
 	Wrong  map[int64]bool // writes, by index, that overwrote what their client had not seen
 	Titles map[string]Title
-	Leads  []Fault // servers while they led, where they take turns; What is their role
-	Passed bool    // nobody was hurt: who outlives its lease is wrong only once another client has the lock
+	Leads  []Fault          // servers while they led, where they take turns; What is their role
+	Freed  map[string]int64 // grants, by id, whose lock another client released, and when
+	Passed bool             // nobody was hurt: who outlives its lease is wrong only once another client has the lock
 }
 
 // Beat is a step of the story, with a word for the picture and a sentence for its side.
@@ -116,6 +117,7 @@ type Stair struct {
 	Register string  `json:"r"`
 	Start    int64   `json:"v"`
 	Writes   []Write `json:"w"`
+	falls    bool    // as it should: a stock
 	told     bool    // in the order in which clients were told, for the register keeps no log
 }
 
@@ -151,7 +153,7 @@ func Of(rec *history.Record, sc Scene) *Stage {
 		order := in.ByOK(lock)
 		for _, g := range rec.Grants {
 			if g.Lock == lock {
-				s.add(in, g, i, order, lanes, count, sc.Passed)
+				s.add(in, g, i, order, lanes, count, sc)
 			}
 		}
 	}
@@ -192,7 +194,7 @@ func locksOf(rec *history.Record, grants []*history.Grant) (out []string) {
 
 // add puts a grant into the picture, if it is in its window. order are the grants of its lock.
 func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, order []*history.Grant, lanes map[string]*Lane,
-	count map[string]int, passed bool,
+	count map[string]int, sc Scene,
 ) {
 	if g.Acquire == nil || g.Acquire.Start() > s.To || in.Last[g.Client] < s.From && in.Last[g.Client] > 0 {
 		return
@@ -213,7 +215,7 @@ func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, order []*histor
 		return
 	}
 	hold := in.Hold(g)
-	until, due, taken := keptUntil(in, g, order)
+	until, due, taken := keptUntil(in, g, order, sc.Freed)
 	if max(hold.To, until) < s.From {
 		return
 	}
@@ -233,7 +235,7 @@ func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, order []*histor
 			does = map[bool]string{true: "reads", false: "writes"}[g.Mode == history.ModeShared]
 		}
 		over := int64(0)
-		if passed && taken > until {
+		if sc.Passed && taken > until {
 			until, over = taken, until
 		}
 		lane.Holds = append(lane.Holds, Belief{hold.From, hold.To, until, over, token, lock, does})
@@ -257,8 +259,11 @@ func replaced(g *history.Grant) string {
 
 // keptUntil is until when the store kept a grant, as far as the record says, when its lease ends, and when it was given back or
 // another client had it.
-func keptUntil(in *facts.Facts, g *history.Grant, later []*history.Grant) (until, due, taken int64) {
+func keptUntil(in *facts.Facts, g *history.Grant, later []*history.Grant, freed map[string]int64) (until, due, taken int64) {
 	until = history.Forever
+	if at, ok := freed[g.ID]; ok {
+		until = at
+	}
 	for _, rel := range g.Releases {
 		if rel.Outcome() == history.OK {
 			until = min(until, rel.End())
@@ -338,7 +343,7 @@ func (s *Stage) hold(in *facts.Facts) {
 	for i := range s.Lanes {
 		for _, stand := range in.Stands()[s.Lanes[i].Client] {
 			if stand.To > s.From && stand.From < s.To {
-				at := Fault{Part{stand.From, stand.To}, "kept at a point by lockstorm", "kept by lockstorm"}
+				at := Fault{Part{stand.From, stand.To}, "stopped at a point by lockstorm", "stopped by lockstorm"}
 				s.Lanes[i].faults = append(s.Lanes[i].faults, at)
 			}
 		}
@@ -405,9 +410,12 @@ func (s *Stage) climbByAnswers(rec *history.Record, of []*history.Grant) {
 	s.tidy()
 }
 
-// tidy leaves two registers that were written to, and no stock: that is meant to fall.
+// tidy leaves two registers that were written to.
 func (s *Stage) tidy() {
-	s.Stairs = slices.DeleteFunc(s.Stairs, func(st Stair) bool { return len(st.Writes) == 0 || st.Register == "stock" })
+	s.Stairs = slices.DeleteFunc(s.Stairs, func(st Stair) bool { return len(st.Writes) == 0 })
+	for i := range s.Stairs {
+		s.Stairs[i].falls = s.Stairs[i].Register == "stock"
+	}
 	slices.SortFunc(s.Stairs, func(a, b Stair) int { return cmp.Compare(b.Register, a.Register) }) // plain, then fenced
 	s.Stairs = s.Stairs[:min(len(s.Stairs), 2)]
 }
