@@ -96,6 +96,13 @@ document.addEventListener("keydown", e => {
   if (e.key === " " && e.target.tagName !== "BUTTON") { play(); e.preventDefault(); }
 });
 
+// On a phone the picture stays while the story is scrolled under it: the step that passes below it moves the cursor.
+const narrow = matchMedia("(max-width:900px)"), passing = new IntersectionObserver(all => {
+  const e = all.findLast(e => e.isIntersecting);
+  if (e && narrow.matches && scrollY > 0) still(beats[rail.indexOf(e.target)].t);
+}, {rootMargin: "-60% 0px -35% 0px"});
+rail.forEach(li => passing.observe(li));
+
 // What is copied for an issue.
 const words = q => (document.querySelector(q) || {textContent: ""}).textContent.trim();
 const made = {

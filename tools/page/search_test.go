@@ -94,3 +94,20 @@ func TestMomentIsRestored(t *testing.T) {
 	p.quiet()
 	q.quiet()
 }
+
+// On a phone the picture stays in sight, and the step that is scrolled up to it is the one that it shows.
+func TestScrolledStory(t *testing.T) {
+	p := open(t, "paused", 390, 844)
+	last := `document.querySelector("#rail li:last-child")`
+	below := func(li string) {
+		p.do(chromedp.Evaluate(`scrollBy(0, document.querySelector("`+li+`").getBoundingClientRect().top - 0.6 * innerHeight)`, nil))
+	}
+	below("#rail li:first-child")
+	p.until(`document.querySelector("#rail li:first-child").getAttribute("aria-current") === "step"`)
+	below("#rail li:last-child")
+	p.until(last + `.getAttribute("aria-current") === "step"`)
+	if top := is[float64](p, `document.getElementById("stage").getBoundingClientRect().top`); top < 0 || top > 300 {
+		t.Errorf("the picture begins at %.0f px", top)
+	}
+	p.quiet()
+}
