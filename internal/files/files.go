@@ -3,6 +3,8 @@
 package files
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +33,17 @@ func Read(path string, most int64) ([]byte, error) {
 	return Limited(path, f, most)
 }
 
+// ReadJSON reads the value in a regular file of at most so many bytes.
+func ReadJSON(path string, most int64, into any) error {
+	b, err := Read(path, most)
+	if err == nil {
+		if err = json.Unmarshal(b, into); err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return err
+}
+
 // Limited reads all, and not more than so many bytes. The name is for the error.
 func Limited(name string, r io.Reader, most int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, most+1))
@@ -44,15 +57,10 @@ func Limited(name string, r io.Reader, most int64) ([]byte, error) {
 var ErrLarge = errors.New("too large for this kind of file")
 
 func kind(m fs.FileMode) string {
-	switch {
-	case m&fs.ModeNamedPipe != 0:
-		return "a named pipe"
-	case m&fs.ModeSocket != 0:
-		return "a socket"
-	case m&fs.ModeDevice != 0:
-		return "a device"
-	}
-	return "not a regular file"
+	return cmp.Or(map[fs.FileMode]string{
+		fs.ModeNamedPipe: "a named pipe", fs.ModeSocket: "a socket", fs.ModeDevice: "a device",
+		fs.ModeDevice | fs.ModeCharDevice: "a device",
+	}[m.Type()], "not a regular file")
 }
 
 // Relative is the way from a directory to a file.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -38,6 +39,29 @@ func Write(path string, f func(io.Writer) error) (err error) {
 // WriteBytes is Write of what is known already.
 func WriteBytes(path string, b []byte) error {
 	return Write(path, func(w io.Writer) error { _, err := w.Write(b); return err })
+}
+
+// ErrNotEmpty says that a directory has something else in it.
+var ErrNotEmpty = errors.New("the directory is not empty")
+
+// Claim writes v into a file of a directory that is empty or absent. Where the file is there already, it returns its content, and
+// writes nothing.
+func Claim(dir, name string, v any) (before []byte, err error) {
+	path := filepath.Join(dir, name)
+	if before, err = os.ReadFile(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return before, err
+	}
+	entries, err := os.ReadDir(dir)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	case len(entries) > 0:
+		return nil, ErrNotEmpty
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	return nil, WriteJSON(path, v)
 }
 
 // WriteJSON writes a value as indented JSON.
