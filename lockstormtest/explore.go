@@ -12,6 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/explore/search"
+	"github.com/lockstorm/lockstorm/internal/lists"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // Explore searches for faults, moments and workloads that make a lock break its promises, for length, and fails the test with
@@ -21,29 +23,11 @@ import (
 func Explore(t testing.TB, cat *harness.Catalogue, line string, length time.Duration, opts ...Option) {
 	t.Helper()
 	cfg, err := harness.ParseLine(line)
-	if err != nil {
-		t.Fatalf("lockstormtest: %v", err)
-	}
-	j := &judge{t: t, cat: cat, cfg: cfg, options: defaults()}
-	for _, o := range opts {
-		o(&j.options)
-	}
-	if j.exec != nil {
-		cfg.Backend, cfg.Arguments = harness.ExecBackend(j.exec[0]), j.exec[1:]
-	}
-	if j.failOn != "" {
-		cfg.FailOn = j.failOn
-	}
-	var only []string
-	for _, n := range cfg.Nemesis {
-		if n != "none" {
-			only = append(only, n)
-		}
-	}
-	space, err := search.NewSpace(cat, cfg, search.Choice{Only: only})
-	if err != nil {
-		t.Fatalf("lockstormtest: %v", err)
-	}
+	must(t, err)
+	j := judgeOf(t, cat, cfg, suite.Expectation{}, opts)
+	only := lists.Filter(j.cfg.Nemesis, func(n string) bool { return n != "none" })
+	space, err := search.NewSpace(cat, j.cfg, search.Choice{Only: only})
+	must(t, err)
 	f := j.folder()
 	s := &search.Search{
 		Space: space, Dir: filepath.Join(f.dir, "search"), Seed: max(cfg.Seed, 1), Jobs: runtime.NumCPU(), Keep: keptRuns,

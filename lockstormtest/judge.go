@@ -1,6 +1,7 @@
 package lockstormtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,27 @@ type judge struct {
 	want suite.Expectation
 	kept *harness.Trial // is made, whatever the seed; nil: one of the configuration is
 	more bool           // another seed is tried where this one is not as expected
+}
+
+// judgeOf is the judge of one call with its options.
+func judgeOf(t testing.TB, cat *harness.Catalogue, cfg harness.Config, want suite.Expectation, opts []Option) *judge {
+	j := &judge{t: t, cat: cat, cfg: cfg, want: want, options: options{attempts: defaultAttempts}}
+	for _, o := range opts {
+		o(&j.options)
+	}
+	if j.exec != nil {
+		j.cfg.Backend, j.cfg.Arguments = harness.ExecBackend(j.exec[0]), j.exec[1:]
+	}
+	j.cfg.FailOn = cmp.Or(j.failOn, j.cfg.FailOn)
+	return j
+}
+
+// must ends the test with an error that is none of the lock.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("lockstormtest: %v", err)
+	}
 }
 
 // all makes a run with every seed, or until one is as expected.

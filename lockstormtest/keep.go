@@ -3,7 +3,7 @@ package lockstormtest
 import (
 	"flag"
 	"os"
-	"strings"
+	"regexp"
 	"testing"
 )
 
@@ -22,7 +22,7 @@ func (j *judge) folder() *folder {
 	if kept {
 		parent = j.t.ArtifactDir()
 	}
-	dir, err := os.MkdirTemp(parent, "lockstorm-"+fileName(j.t.Name())+"-")
+	dir, err := os.MkdirTemp(parent, "lockstorm-"+notInName.ReplaceAllString(j.t.Name(), "_")+"-")
 	if err != nil {
 		j.t.Fatalf("lockstormtest: cannot create the directory of the run: %v", err)
 	}
@@ -46,14 +46,5 @@ func wanted() bool {
 	return f != nil && f.Value.String() == "true"
 }
 
-// fileName is the name of a test, fit for a file.
-func fileName(test string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-':
-			return r
-		default:
-			return '_'
-		}
-	}, test)
-}
+// notInName is what the name of a file has not.
+var notInName = regexp.MustCompile(`[^a-zA-Z0-9-]`)

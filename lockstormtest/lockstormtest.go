@@ -20,7 +20,6 @@
 package lockstormtest
 
 import (
-	"cmp"
 	"path/filepath"
 	"testing"
 
@@ -60,9 +59,7 @@ func Violates(t testing.TB, cat *harness.Catalogue, line, check string, class ch
 func Run(t testing.TB, cat *harness.Catalogue, line string, want suite.Expectation, opts ...Option) *harness.RunOutcome {
 	t.Helper()
 	cfg, err := harness.ParseLine(line)
-	if err != nil {
-		t.Fatalf("lockstormtest: %v", err)
-	}
+	must(t, err)
 	return Case(t, cat, suite.Case{Run: cfg, Expect: want}, opts...)
 }
 
@@ -73,17 +70,8 @@ func Case(t testing.TB, cat *harness.Catalogue, c suite.Case, opts ...Option) *h
 		t.Fatalf("lockstormtest: case %s is a search or a saved run: use the function Explore for a search, and Kept for a saved run",
 			c.Name)
 	}
-	j := &judge{t: t, cat: cat, cfg: c.Run, want: c.Expect, options: defaults()}
-	for _, o := range opts {
-		o(&j.options)
-	}
-	if j.exec != nil {
-		j.cfg.Backend, j.cfg.Arguments = harness.ExecBackend(j.exec[0]), j.exec[1:]
-	}
-	j.cfg.FailOn = cmp.Or(j.failOn, j.cfg.FailOn)
-	if err := j.valid(); err != nil {
-		t.Fatalf("lockstormtest: %v", err)
-	}
+	j := judgeOf(t, cat, c.Run, c.Expect, opts)
+	must(t, j.valid())
 	return j.all()
 }
 
@@ -95,23 +83,17 @@ func Kept(t testing.TB, cat *harness.Catalogue, path string, want suite.Expectat
 		path = filepath.Dir(path)
 	}
 	kept, err := harness.ReadTrial(cat, path, "")
-	if err != nil {
-		t.Fatalf("lockstormtest: %v", err)
-	}
+	must(t, err)
 	for _, d := range kept.Differs(t.Context()) {
 		t.Logf("lockstormtest: note: %s", d)
 	}
-	j := &judge{t: t, cat: cat, cfg: kept.Config, want: want, options: defaults(), kept: kept}
-	for _, o := range opts {
-		o(&j.options)
-	}
+	j := judgeOf(t, cat, kept.Config, want, opts)
+	j.kept = kept
 	if j.exec != nil || j.failOn != "" {
 		t.Fatalf("lockstormtest: do not use the options Exec and FailOnDefect with Kept: the saved run already defines the lock and " +
 			"the findings that fail the run")
 	}
-	if err := j.valid(); err != nil {
-		t.Fatalf("lockstormtest: %v", err)
-	}
+	must(t, j.valid())
 	kept.Config.Command = j.command()
 	return j.all()
 }
@@ -120,9 +102,7 @@ func Kept(t testing.TB, cat *harness.Catalogue, path string, want suite.Expectat
 // expectation no run could show fail before anything is started.
 func Cases(t *testing.T, cat *harness.Catalogue, cases []suite.Case, opts ...Option) {
 	t.Helper()
-	if err := suite.Validate(cat, cases...); err != nil {
-		t.Fatalf("lockstormtest: %v", err)
-	}
+	must(t, suite.Validate(cat, cases...))
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Helper()

@@ -24,8 +24,6 @@ const (
 	defaultAttempts = 3
 )
 
-func defaults() options { return options{attempts: defaultAttempts} }
-
 // Seeds makes one run with each of the seeds, one after the other; the first that is not as expected fails the test.
 // A seed fixes the plan, not how processes interleave.
 func Seeds(seeds ...uint64) Option { return func(o *options) { o.seeds, o.first = seeds, false } }

@@ -19,16 +19,16 @@ import (
 
 // Case is a run and its expected outcome.
 type Case struct {
-	Name   string // unique in its suite: lower case words joined by - or /
-	Text   string // what it shows, in a sentence
-	Source string // who claims it, as a Markdown link; empty: we do
+	Name   string `json:"name"`             // unique in its suite: lower case words joined by - or /
+	Text   string `json:"text"`             // what it shows, in a sentence
+	Source string `json:"source,omitempty"` // who claims it, as a Markdown link; empty: we do
 	// Run is the run. If its seed is 0, the case must hold with every seed.
-	Run    harness.Config
-	Expect Expectation
+	Run    harness.Config `json:"run"`
+	Expect Expectation    `json:"expect"`
 	// Search, if not nil, replaces the run: it chooses faults, workload, clients, locks, time and seeds itself.
-	Search *Search
+	Search *Search `json:"search,omitempty"`
 	// Trial, if any, is the trial.json of a kept run: its plan is carried out as it is, and Run is its configuration.
-	Trial json.RawMessage
+	Trial json.RawMessage `json:"trial,omitempty"`
 }
 
 // Search says for how long a case is searched for violations, and with which faults.
@@ -102,16 +102,8 @@ func (e Expectation) refused(err error) bool {
 	return code != 0 && len(e.Exit) > 0 && len(e.Compare(code, nil)) == 0
 }
 
-// written is a case as it is stored.
-type written struct {
-	Name   string          `json:"name"`
-	Text   string          `json:"text"`
-	Source string          `json:"source,omitempty"`
-	Run    run             `json:"run"`
-	Expect Expectation     `json:"expect"`
-	Search *Search         `json:"search,omitempty"`
-	Trial  json.RawMessage `json:"trial,omitempty"`
-}
+// plain is a case without its methods.
+type plain Case
 
 // run is a configuration as it is stored; earlier versions stored a line of flags without quotes.
 type run harness.Config
@@ -129,7 +121,7 @@ func (r *run) UnmarshalJSON(b []byte) error {
 // MarshalJSON writes a case without the directory of its run and the command that repeats it.
 func (c Case) MarshalJSON() ([]byte, error) {
 	c.Run.Command = ""
-	return json.Marshal(written{c.Name, c.Text, c.Source, run(c.Run), c.Expect, c.Search, c.Trial})
+	return json.Marshal(plain(c))
 }
 
 // strictly reads JSON; a field that is not known is an error.
@@ -141,10 +133,13 @@ func strictly(b []byte, into any) error {
 
 // UnmarshalJSON reads a case. An unknown field is an error: every run would meet a misspelt expectation.
 func (c *Case) UnmarshalJSON(b []byte) error {
-	var w written
+	*c = Case{}
+	w := struct {
+		*plain
+		Run *run `json:"run"`
+	}{(*plain)(c), (*run)(&c.Run)}
 	if err := strictly(b, &w); err != nil {
-		return fmt.Errorf("case %q: %w", w.Name, err)
+		return fmt.Errorf("case %q: %w", c.Name, err)
 	}
-	*c = Case{w.Name, w.Text, w.Source, harness.Config(w.Run), w.Expect, w.Search, w.Trial}
 	return nil
 }

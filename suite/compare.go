@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // Kinds of differences.
@@ -33,18 +34,14 @@ type Difference struct {
 
 // String returns the difference as a sentence.
 func (d Difference) String() string {
-	got := d.Got
+	s := d.Got + ", expected " + d.Want
 	switch {
 	case d.What == DiffResults:
-		got = "the run was not judged"
+		s = "the run was not judged"
 	case d.Of != "":
-		got = d.Of + ": " + got
+		s = d.Of + ": " + s
 	case d.What == DiffExit:
-		got = "exit code " + got
-	}
-	s := got
-	if d.What != DiffResults {
-		s += ", expected " + d.Want
+		s = "exit code " + s
 	}
 	if d.Why != "" {
 		s += " (" + d.Why + ")"
@@ -54,10 +51,7 @@ func (d Difference) String() string {
 
 // Sentences returns differences as text, one a line.
 func Sentences(ds []Difference) string {
-	lines := make([]string, len(ds))
-	for i, d := range ds {
-		lines[i] = d.String()
-	}
+	lines := lists.Map(ds, func(d Difference) string { return d.String() })
 	return strings.Join(lines, "\n")
 }
 
@@ -189,10 +183,7 @@ func (e Expectation) figures(r *checker.Results) (out []Difference) {
 
 // anyOf lists exit codes in words.
 func anyOf(codes []int) string {
-	words := make([]string, len(codes))
-	for i, c := range codes {
-		words[i] = fmt.Sprint(c)
-	}
+	words := lists.Map(codes, func(c int) string { return fmt.Sprint(c) })
 	return strings.Join(words, " or ")
 }
 

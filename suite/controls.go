@@ -16,21 +16,16 @@ func Controls() []Case {
 	for seed := 1; seed <= controlSeeds; seed++ {
 		for _, c := range []struct {
 			name, text string
-			expect     Expectation
+			exit       int
 		}{
-			{"none", "clients work without any lock: lockstorm must find a violation", Expectation{Exit: []int{harness.ExitViolation}}},
-			{
-				"file-flock", "clients use a file lock of the kernel: lockstorm must find no violation",
-				Expectation{Exit: []int{harness.ExitPass}},
-			},
-			{
-				"redis-lua", "clients use a correct lock of a Redis server: lockstorm must find no violation",
-				Expectation{Exit: []int{harness.ExitPass}},
-			},
+			{"none", "clients work without any lock: lockstorm must find a violation", harness.ExitViolation},
+			{"file-flock", "clients use a file lock of the kernel: lockstorm must find no violation", harness.ExitPass},
+			{"redis-lua", "clients use a correct lock of a Redis server: lockstorm must find no violation", harness.ExitPass},
 		} {
 			cases = append(cases, Case{
 				Name: fmt.Sprintf("control-%s-%d", c.name, seed), Text: c.text,
-				Run: MustLine(fmt.Sprintf("--backend %s --nemesis none --time 1s --seed %d", c.name, seed)), Expect: c.expect,
+				Run:    MustLine(fmt.Sprintf("--backend %s --nemesis none --time 1s --seed %d", c.name, seed)),
+				Expect: Expectation{Exit: []int{c.exit}},
 			})
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // Deviating returns the findings that make a run differ from the expectation, in the order of [checker.RankFound]:
@@ -69,25 +70,15 @@ func (d Deviation) Word() Outcome { return wordOfFinding(d.Check, checker.Findin
 // Deviations returns the deviations of a run, each once, always in the same order.
 func (e Expectation) Deviations(r *checker.Results, differs []Difference) []Deviation {
 	var out []Deviation
-	add := func(d Deviation) {
-		if !slices.Contains(out, d) {
-			out = append(out, d)
-		}
-	}
 	for _, f := range e.Deviating(r, differs) {
-		add(Deviation{Check: f.Check, Class: f.Finding.Class})
+		out = lists.With(out, Deviation{Check: f.Check, Class: f.Finding.Class})
 	}
 	for _, d := range differs {
-		if !e.explained(r, d) {
-			add(Deviation{Other: d.kind()})
+		if len(e.Deviating(r, []Difference{d})) == 0 { // no finding makes it
+			out = lists.With(out, Deviation{Other: d.kind()})
 		}
 	}
 	return out
-}
-
-// explained reports whether findings make a difference.
-func (e Expectation) explained(r *checker.Results, d Difference) bool {
-	return len(e.Deviating(r, []Difference{d})) > 0
 }
 
 // kind is a difference without what changes from run to run.

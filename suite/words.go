@@ -37,29 +37,19 @@ func (w Outcome) allows(got Outcome) bool {
 	return w == Any || w == got || (w == Mostly && (got == Safe || got == Inherent)) || (w == Violated && got != Safe)
 }
 
-// WordOf returns how a run ended: the worst that it certainly shows. It is Safe, Inherent, Blocks or Defect. For an
+// WordOf returns how a run ended: the worst that failed checks certainly show. It is Safe, Inherent, Blocks or Defect. For an
 // inconclusive run it covers only what was seen.
 func WordOf(r *checker.Results) Outcome {
 	got := Safe
 	for name, c := range r.Checks {
-		if c.Required && c.Verdict == checker.Fail {
-			got = worse(got, wordOfCheck(name, c))
+		for _, f := range c.Findings {
+			if c.Required && c.Verdict == checker.Fail && f.Certain() {
+				got = WorseOf(got, wordOfFinding(name, f))
+			}
 		}
 	}
 	if got == Safe && r.Verdict == checker.Fail {
 		return Defect // a violation that no finding explains is no lock's nature
-	}
-	return got
-}
-
-// wordOfCheck is the worst that a failed check shows for certain; what does not gate is
-// only reported.
-func wordOfCheck(name string, c checker.Result) Outcome {
-	got := Safe
-	for _, f := range c.Findings {
-		if f.Certain() {
-			got = worse(got, wordOfFinding(name, f))
-		}
 	}
 	return got
 }
@@ -77,15 +67,7 @@ func wordOfFinding(check string, f checker.Finding) Outcome {
 
 // WorseOf returns the worse of two outcomes; an empty one counts for nothing.
 func WorseOf(a, b Outcome) Outcome {
-	if a == "" {
-		return b
-	}
-	return worse(a, b)
-}
-
-// worse is the worse of two ways to end.
-func worse(a, b Outcome) Outcome {
-	if Compare(b, a) > 0 {
+	if a == "" || Compare(b, a) > 0 {
 		return b
 	}
 	return a
@@ -96,3 +78,18 @@ func Compare(a, b Outcome) int {
 	rank := map[Outcome]int{Safe: 0, Inherent: 1, Blocks: 2, Defect: 3}
 	return rank[a] - rank[b]
 }
+
+// The host has disturbed a run from a stall of a fiftieth of the ttl on, or where it was busy for a quarter of the run.
+const (
+	hostTook = 50
+	hostBusy = 4
+)
+
+// Hindered reports whether the host held a run up for long enough to matter.
+func Hindered(r *checker.Results) bool {
+	return r.Stats["unplanned_stall_max_ns"] > r.TTL/hostTook || Busy(r.Stats, r.Duration)
+}
+
+// Busy reports whether tasks waited for the host for so much of a run of the length, in ns, that missing observations
+// may be the host's doing, and the run's times say nothing of the lock.
+func Busy(stats checker.Figures, length int64) bool { return stats["host_busy_ns"] > length/hostBusy }
