@@ -24,6 +24,7 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/cli"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/shell"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
@@ -121,8 +122,8 @@ func (a *verb) runClaims(ctx context.Context, claims []cases.Claim, out string, 
 		r.all += len(c.Runs)
 	}
 	fmt.Fprintf(a.st.Stderr, "making %d runs, %d in parallel; directory: %s\n", r.all, jobs, out)
-	together := slices.DeleteFunc(slices.Clone(claims), func(c cases.Claim) bool { return c.Alone })
-	alone := slices.DeleteFunc(slices.Clone(claims), func(c cases.Claim) bool { return !c.Alone })
+	together := lists.Filter(claims, func(c cases.Claim) bool { return !c.Alone })
+	alone := lists.Filter(claims, func(c cases.Claim) bool { return c.Alone })
 	if err := errors.Join(r.makeAll(ctx, together, jobs), r.makeAll(ctx, alone, 1)); err != nil {
 		return err
 	}
@@ -136,13 +137,16 @@ func (a *verb) runClaims(ctx context.Context, claims []cases.Claim, out string, 
 	if ctx.Err() != nil {
 		return a.Exit(harness.ExitInterrupted)
 	}
-	if slices.ContainsFunc(r.answers, func(one cases.ClaimResult) bool { return !one.AsIt && one.Exit != harness.ExitEnvironment }) {
-		return a.Exit(gate.ExitMissed)
+	code := harness.ExitPass
+	for _, one := range r.answers {
+		switch {
+		case one.Exit == harness.ExitEnvironment:
+			code = cmp.Or(code, harness.ExitEnvironment)
+		case !one.AsIt:
+			code = gate.ExitMissed
+		}
 	}
-	if slices.ContainsFunc(r.answers, func(one cases.ClaimResult) bool { return one.Exit == harness.ExitEnvironment }) {
-		return a.Exit(harness.ExitEnvironment)
-	}
-	return a.Exit(harness.ExitPass)
+	return a.Exit(code)
 }
 
 // claimRuns are runs under way.
@@ -209,12 +213,8 @@ func readAnswers(path string) (answers []cases.ClaimResult, err error) {
 		}
 		path = filepath.Join(path, answersFile)
 	}
-	b, err := files.Read(path, maxAnswers)
-	if err != nil {
+	if err := files.ReadJSON(path, maxAnswers, &answers); err != nil {
 		return nil, fmt.Errorf("--from: %w", err)
-	}
-	if err := json.Unmarshal(b, &answers); err != nil {
-		return nil, fmt.Errorf("--from %s: %w", path, err)
 	}
 	return answers, nil
 }
@@ -258,16 +258,13 @@ type judgedClaim struct {
 func (a *verb) showClaims(claims []cases.Claim, answers []cases.ClaimResult, asJSON, brief bool) error {
 	var all []judgedClaim
 	for _, c := range claims {
-		j := judgedClaim{Number: c.Number, Text: c.Text, Articles: c.Articles, Verdict: c.Judged(answers), Note: c.Note}
-		for _, one := range answers {
-			if one.Claim == c.Number {
-				j.Answers = append(j.Answers, one)
-			}
-		}
-		for _, r := range c.Runs {
-			j.Commands = append(j.Commands, shell.Join(append([]string{a.st.Name, "run"}, r.Run.Args()...)...))
-		}
-		all = append(all, j)
+		all = append(all, judgedClaim{
+			Number: c.Number, Text: c.Text, Articles: c.Articles, Verdict: c.Judged(answers), Note: c.Note,
+			Answers: lists.Filter(answers, func(one cases.ClaimResult) bool { return one.Claim == c.Number }),
+			Commands: lists.Map(c.Runs, func(r cases.ClaimRun) string {
+				return shell.Join(append([]string{a.st.Name, "run"}, r.Run.Args()...)...)
+			}),
+		})
 	}
 	if asJSON {
 		return a.PrintJSON(all)

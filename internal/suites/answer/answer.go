@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
 	"github.com/lockstorm/lockstorm/suite"
 )
@@ -154,9 +155,7 @@ func (l *Lock) tried(c Cell) {
 		l.Skipped = append(l.Skipped, c.Fault)
 	case len(c.Samples) == 0:
 	case violating == 0:
-		if !slices.Contains(l.Survived, c.Fault) {
-			l.Survived = append(l.Survived, c.Fault)
-		}
+		l.Survived = lists.With(l.Survived, c.Fault)
 	default:
 		l.violated(Violation{c.Fault, c.Word, len(c.Samples), violating})
 	}
@@ -189,8 +188,8 @@ const (
 func (a *Ranking) rank() {
 	a.RankedBy = rankedBy
 	slices.SortStableFunc(a.Locks, func(x, y Lock) int {
-		if x.Rate == nil || y.Rate == nil {
-			return cmp.Compare(b2i(x.Rate == nil), b2i(y.Rate == nil))
+		if x.Rate == nil || y.Rate == nil { // what was not measured comes last
+			return lists.First(x.Rate != nil, y.Rate != nil)
 		}
 		return cmp.Or(cmp.Compare(x.Rate.Value, y.Rate.Value), cmp.Compare(x.Rate.High, y.Rate.High), strings.Compare(x.Name, y.Name))
 	})
@@ -214,7 +213,7 @@ func (a *Ranking) rank() {
 			cmp.Compare(valueOf(x.Rate), valueOf(y.Rate)), cmp.Compare(x.wait(), y.wait()),
 		)
 	})
-	if uneven(a.Locks) {
+	if slices.ContainsFunc(a.Locks, func(l Lock) bool { return len(l.Skipped) > 0 }) {
 		a.RankedBy += " Some locks were not tested under every fault: their entries name what was skipped."
 	}
 }
@@ -243,12 +242,14 @@ func (a *Ranking) group(measured []Lock) {
 	}
 }
 
-// valueOf is a figure; where it was not measured, zero.
-func valueOf(v *tally.Value) float64 {
-	if v == nil {
-		return 0
+// valueOf is a figure, the first of several that was measured; where none was, zero.
+func valueOf(vs ...*tally.Value) float64 {
+	for _, v := range vs {
+		if v != nil {
+			return v.Value
+		}
 	}
-	return v.Value
+	return 0
 }
 
 // worst is the worst of its violations; empty where it has none.
@@ -260,30 +261,7 @@ func (l Lock) worst() (w suite.Outcome) {
 }
 
 // place is the group of a lock; those of which nothing is known come last.
-func place(l Lock) int {
-	if l.Group == 0 {
-		return 1 << 30
-	}
-	return l.Group
-}
+func place(l Lock) int { return cmp.Or(l.Group, 1<<30) }
 
 // wait is the median time to acquire without faults, else under them.
-func (l Lock) wait() float64 {
-	for _, v := range []*tally.Value{l.Idle.P50, l.Hurt.P50} {
-		if v != nil {
-			return v.Value
-		}
-	}
-	return 0
-}
-
-func uneven(locks []Lock) bool {
-	return slices.ContainsFunc(locks, func(l Lock) bool { return len(l.Skipped) > 0 })
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
+func (l Lock) wait() float64 { return valueOf(l.Idle.P50, l.Hurt.P50) }

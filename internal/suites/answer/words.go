@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
 	"github.com/lockstorm/lockstorm/suite"
 )
@@ -111,12 +112,7 @@ func loss(n, share, unseen *tally.Value, figure string) string {
 	return fmt.Sprintf("%s %s, %s of all%s", count(n.Value, "update"), was, With(figure, share), more)
 }
 
-func count(n float64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%.0f %ss", n, what)
-}
+func count(n float64, what string) string { return checker.Count(int64(n), what) }
 
 func (l Lock) blocks() []string {
 	if l.Blocked > 0 {
@@ -133,21 +129,13 @@ func (l Lock) untried() (out []string) {
 	if len(l.Skipped) > 0 {
 		out = append(out, "It was not tested under "+join(l.Skipped)+".")
 	}
-	switch {
-	case l.Open == 1:
-		out = append(out, "1 run was inconclusive.")
-	case l.Open > 1:
-		out = append(out, runs(l.Open)+" were inconclusive.")
+	if l.Open > 0 {
+		out = append(out, runs(l.Open)+map[bool]string{true: " was", false: " were"}[l.Open == 1]+" inconclusive.")
 	}
 	return out
 }
 
-func runs(n int) string {
-	if n == 1 {
-		return "1 run"
-	}
-	return fmt.Sprintf("%d runs", n)
-}
+func runs(n int) string { return checker.Count(n, "run") }
 
 func join(words []string) string {
 	if len(words) < 2 {
@@ -162,11 +150,8 @@ func Text(figure string, v float64) string {
 	return f.Text(v)
 }
 
-// With is a value of a figure with its interval for people; a dash where the figure was not measured.
+// With is a value of a figure with its interval for people.
 func With(figure string, v *tally.Value) string {
-	if v == nil {
-		return "-"
-	}
 	f, _ := tally.Find(figure)
 	return f.With(*v)
 }

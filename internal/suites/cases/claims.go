@@ -10,7 +10,9 @@ import (
 	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
+	"github.com/lockstorm/lockstorm/internal/suites/tally"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
@@ -46,17 +48,12 @@ type Comparison struct {
 
 // Holds reports whether the answers bear it out, and by how much; ok is false where one is missing.
 func (c Comparison) Holds(number int, answers []ClaimResult) (ratio float64, holds, ok bool) {
-	figure := func(run string) (int64, bool) {
-		for _, a := range answers {
-			if v, measured := a.Figures[c.Figure]; measured && a.Run == fmt.Sprintf("claim-%d/%s", number, run) {
-				return v, v > 0
-			}
-		}
-		return 0, false
+	figure := map[string]int64{}
+	for _, a := range answers {
+		figure[a.Run] = a.Figures[c.Figure]
 	}
-	of, ofOK := figure(c.Of)
-	to, toOK := figure(c.To)
-	if !ofOK || !toOK {
+	of, to := figure[fmt.Sprintf("claim-%d/%s", number, c.Of)], figure[fmt.Sprintf("claim-%d/%s", number, c.To)]
+	if of <= 0 || to <= 0 {
 		return 0, false, false
 	}
 	ratio = float64(of) / float64(to)
@@ -139,16 +136,8 @@ func failedAs(name string, c checker.Result) string {
 
 // Judged is the verdict of a claim by the answers of its runs.
 func (c Claim) Judged(answers []ClaimResult) ClaimVerdict {
-	bear, all := 0, 0
-	for _, a := range answers {
-		if a.Claim != c.Number {
-			continue
-		}
-		all++
-		if a.Supports {
-			bear++
-		}
-	}
+	mine := lists.Filter(answers, func(a ClaimResult) bool { return a.Claim == c.Number })
+	bear, all := len(lists.Filter(mine, func(a ClaimResult) bool { return a.Supports })), len(mine)
 	if all < len(c.Runs) || all == 0 {
 		return Open
 	}
@@ -206,13 +195,8 @@ func Claims() []Claim {
 
 // Figure is a figure in words: times in milliseconds or seconds, those of a hundred as a number of one.
 func Figure(name string, v int64) string {
-	switch base, isTime := strings.CutSuffix(name, "_ns"); {
-	case isTime && v >= 1e9:
-		return fmt.Sprintf("%s: %.2f s", words(base), float64(v)/1e9)
-	case isTime && v >= 1e6:
-		return fmt.Sprintf("%s: %.1f ms", words(base), float64(v)/1e6)
-	case isTime:
-		return fmt.Sprintf("%s: %.0f us", words(base), float64(v)/1e3)
+	if base, isTime := strings.CutSuffix(name, "_ns"); isTime {
+		return words(base) + ": " + tally.Figure{Unit: tally.Time}.Text(float64(v))
 	}
 	if base, of, found := strings.Cut(name, "_per_100_"); found {
 		return fmt.Sprintf("%s per %s: %.1f", words(base), words(strings.TrimSuffix(of, "s")), float64(v)/100)

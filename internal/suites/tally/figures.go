@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // Unit is what a figure counts.
@@ -42,13 +43,19 @@ type Figure struct {
 	Unit Unit
 	More bool // more of it is better
 
-	// of is the figure of one run; ok is false where it was not measured.
-	of func(Sample) (v float64, ok bool)
-	// over makes one figure of those of the runs.
-	over func(f Figure, runs []Sample) (Value, bool)
-	// share are the events and the chances of a run, of figures that are rates.
-	share func(Sample) (events, chances int64, ok bool)
+	of    reading
+	over  summary
+	share sharing // of figures that are rates
 }
+
+type (
+	// reading is the figure of one run; ok is false where it was not measured.
+	reading = func(Sample) (v float64, ok bool)
+	// summary makes one figure of those of the runs.
+	summary = func(f Figure, runs []Sample) (Value, bool)
+	// sharing are the events and the chances of a run.
+	sharing = func(Sample) (events, chances int64, ok bool)
+)
 
 // Value is a figure of a cell. Low and High are the ends of its interval.
 type Value struct {
@@ -66,118 +73,65 @@ const (
 	Range      = "range"
 )
 
+// registers of the data: one is written without a fence, the other one with it.
+var registers = []struct{ name, fence string }{{"plain", "without a fence"}, {"fenced", "with a fence"}}
+
 // Figures are all that there are, in the order of reports.
-func Figures() []Figure {
-	return []Figure{
-		{Name: "grants", Doc: "grants in all runs", Unit: Count, More: true, of: stat("grants"), over: sum},
-		{Name: "throughput", Doc: "grants per second (median of the runs)", Unit: PerSec, More: true, of: perSecond, over: median},
-		{Name: "exposures", Doc: "faults that took effect (without faults: grants)", Unit: Count, More: true, of: exposures, over: sum},
-		{
-			Name: "violations", Doc: "how often two clients held the lock at once, in all runs", Unit: Count, of: stat("violations"),
-			over: sum,
-		},
-		{
-			Name: "violations.rate", Doc: "how often two clients held the lock at once, per thousand grants", Unit: PerMille,
-			of: rate(violationShare, 1000), over: poisson, share: violationShare,
-		},
-		{
-			Name: "violating.runs", Doc: "share of the runs with a violation", Unit: Percent, of: rate(failedShare, 100), over: binomial,
-			share: failedShare,
-		},
-		{Name: "overlap", Doc: "longest time with two holders at once", Unit: Time, of: stat("overlap_max_ns"), over: most},
-		{
-			Name: "first-violation", Doc: "time until the first violation (median of the runs that have one)", Unit: Time, More: true,
-			of: stat("first_violation_ns"), over: median,
-		},
-		{
-			Name: "updates", Doc: "acknowledged updates in all runs", Unit: Count, More: true, of: stat("updates_acked"),
-			over: sum,
-		},
-		{
-			Name: "lost-updates.plain", Doc: "acknowledged updates lost for good, without a fence",
-			Unit: Count, of: stat("updates_lost_plain"), over: sum,
-		},
-		{
-			Name: "lost-updates.fenced", Doc: "acknowledged updates lost for good, with a fence",
-			Unit: Count, of: stat("updates_lost_fenced"), over: sum,
-		},
-		{
-			Name: "overwritten-updates.plain", Doc: "acknowledged updates overwritten unseen, without a fence",
-			Unit: Count, of: overwritten("plain"), over: sum,
-		},
-		{
-			Name: "overwritten-updates.fenced", Doc: "acknowledged updates overwritten unseen, with a fence",
-			Unit: Count, of: overwritten("fenced"), over: sum,
-		},
-		{
-			Name: "brought-back-updates.plain", Doc: "overwritten updates that later writes brought back, without a fence",
-			Unit: Count, of: stat("updates_brought_back_plain"), over: sum,
-		},
-		{
-			Name: "brought-back-updates.fenced", Doc: "overwritten updates that later writes brought back, with a fence",
-			Unit: Count, of: stat("updates_brought_back_fenced"), over: sum,
-		},
-		{
-			Name: "lost-updates.plain.percent", Doc: "share of acknowledged updates lost for good, without a fence", Unit: Percent,
-			of: rate(lostOf("updates_lost_plain"), 100), over: binomial, share: lostOf("updates_lost_plain"),
-		},
-		{
-			Name: "lost-updates.fenced.percent", Doc: "share of acknowledged updates lost for good, with a fence", Unit: Percent,
-			of: rate(lostOf("updates_lost_fenced"), 100), over: binomial, share: lostOf("updates_lost_fenced"),
-		},
-		{
-			Name: "lost-updates.percent", Doc: "share of acknowledged updates lost for good", Unit: Percent, of: rate(lostShare, 100),
-			over: binomial, share: lostShare,
-		},
-		{Name: "fence.refused", Doc: "requests that the fence refused", Unit: Count, More: true, of: stat("fence_refused"), over: sum},
-		{
-			Name: "loss-notice", Doc: "longest time in which a previous holder could not know of its loss", Unit: Time,
-			of: stat("loss_notice_late_max_ns"), over: most,
-		},
-		{
-			Name: "recovery", Doc: "longest time from a fault's end (fail-over: its beginning) until each lock was granted again",
-			Unit: Time, of: stat("recovery_max_ns"), over: most,
-		},
-		{
-			Name: "recovery.median", Doc: "median over the runs of each run's longest recovery", Unit: Time, of: stat("recovery_max_ns"),
-			over: median,
-		},
-		{
-			Name: "orphan", Doc: "longest time in which nobody held a lock or could get it", Unit: Time, of: stat("orphan_max_ns"),
-			over: most,
-		},
-		{
-			Name: "acquire.p50", Doc: "time to acquire, 50th percentile (median of the runs)", Unit: Time, of: stat("acquire_p50_ns"),
-			over: median,
-		},
-		{
-			Name: "acquire.p99", Doc: "time to acquire, 99th percentile (median of the runs)", Unit: Time, of: stat("acquire_p99_ns"),
-			over: median,
-		},
-		{
-			Name: "renew.p99", Doc: "time to extend the lease, 99th percentile (median of the runs)", Unit: Time, of: stat("renew_p99_ns"),
-			over: median,
-		},
+func Figures() (all []Figure) {
+	add := func(name, doc string, unit Unit, of reading, over summary) *Figure {
+		all = append(all, Figure{Name: name, Doc: doc, Unit: unit, of: of, over: over})
+		return &all[len(all)-1]
 	}
+	rated := func(name, doc string, unit Unit, scale float64, share sharing, over summary) {
+		add(name, doc, unit, rate(share, scale), over).share = share
+	}
+	add("grants", "grants in all runs", Count, stat("grants"), sum).More = true
+	add("throughput", "grants per second (median of the runs)", PerSec, perSecond, median).More = true
+	add("exposures", "faults that took effect (without faults: grants)", Count, exposures, sum).More = true
+	add("violations", "how often two clients held the lock at once, in all runs", Count, stat("violations"), sum)
+	rated("violations.rate", "how often two clients held the lock at once, per thousand grants", PerMille, 1000, violationShare,
+		poisson)
+	rated("violating.runs", "share of the runs with a violation", Percent, 100, failedShare, binomial)
+	add("overlap", "longest time with two holders at once", Time, stat("overlap_max_ns"), most)
+	add("first-violation", "time until the first violation (median of the runs that have one)", Time, stat("first_violation_ns"),
+		median).More = true
+	add("updates", "acknowledged updates in all runs", Count, stat("updates_acked"), sum).More = true
+	for _, r := range registers {
+		add("lost-updates."+r.name, "acknowledged updates lost for good, "+r.fence, Count, stat("updates_lost_"+r.name), sum)
+	}
+	for _, r := range registers {
+		add("overwritten-updates."+r.name, "acknowledged updates overwritten unseen, "+r.fence, Count, overwritten(r.name), sum)
+	}
+	for _, r := range registers {
+		add("brought-back-updates."+r.name, "overwritten updates that later writes brought back, "+r.fence, Count,
+			stat("updates_brought_back_"+r.name), sum)
+	}
+	for _, r := range registers {
+		rated("lost-updates."+r.name+".percent", "share of acknowledged updates lost for good, "+r.fence, Percent, 100,
+			lostOf("updates_lost_"+r.name), binomial)
+	}
+	rated("lost-updates.percent", "share of acknowledged updates lost for good", Percent, 100, lostShare, binomial)
+	add("fence.refused", "requests that the fence refused", Count, stat("fence_refused"), sum).More = true
+	add("loss-notice", "longest time in which a previous holder could not know of its loss", Time,
+		stat("loss_notice_late_max_ns"), most)
+	add("recovery", "longest time from a fault's end (fail-over: its beginning) until each lock was granted again", Time,
+		stat("recovery_max_ns"), most)
+	add("recovery.median", "median over the runs of each run's longest recovery", Time, stat("recovery_max_ns"), median)
+	add("orphan", "longest time in which nobody held a lock or could get it", Time, stat("orphan_max_ns"), most)
+	add("acquire.p50", "time to acquire, 50th percentile (median of the runs)", Time, stat("acquire_p50_ns"), median)
+	add("acquire.p99", "time to acquire, 99th percentile (median of the runs)", Time, stat("acquire_p99_ns"), median)
+	add("renew.p99", "time to extend the lease, 99th percentile (median of the runs)", Time, stat("renew_p99_ns"), median)
+	return all
 }
 
 // Find is the figure of a name.
 func Find(name string) (Figure, bool) {
-	all := Figures()
-	i := slices.IndexFunc(all, func(f Figure) bool { return f.Name == name })
-	if i < 0 {
-		return Figure{}, false
-	}
-	return all[i], true
+	return lists.Find(Figures(), func(f Figure) bool { return f.Name == name })
 }
 
 // Names are those of all figures.
 func Names() []string {
-	var out []string
-	for _, f := range Figures() {
-		out = append(out, f.Name)
-	}
-	return out
+	return lists.Map(Figures(), func(f Figure) string { return f.Name })
 }
 
 // Over is the figure over runs; ok is false where no run has measured it.
@@ -197,7 +151,7 @@ func (f Figure) Each(runs []Sample) []float64 {
 // Timed reports whether a figure is of times: a busy host makes it worse.
 func (f Figure) Timed() bool { return f.Unit == Time || f.Unit == PerSec }
 
-func stat(name string) func(Sample) (float64, bool) {
+func stat(name string) reading {
 	return func(s Sample) (float64, bool) {
 		v, ok := s.stat(name)
 		return float64(v), ok
@@ -206,7 +160,7 @@ func stat(name string) func(Sample) (float64, bool) {
 
 // overwritten is how many updates of a register were overwritten unseen. Samples of before this was a figure of its own
 // called them lost.
-func overwritten(register string) func(Sample) (float64, bool) {
+func overwritten(register string) reading {
 	return func(s Sample) (float64, bool) {
 		v, ok := s.stat("updates_overwritten_" + register)
 		if !ok {
@@ -233,7 +187,7 @@ func exposures(s Sample) (float64, bool) {
 	return float64(v), ok
 }
 
-func rate(share func(Sample) (int64, int64, bool), scale float64) func(Sample) (float64, bool) {
+func rate(share sharing, scale float64) reading {
 	return func(s Sample) (float64, bool) {
 		events, chances, ok := share(s)
 		return scale * float64(events) / float64(max(chances, 1)), ok
@@ -262,7 +216,7 @@ func lostShare(s Sample) (events, chances int64, ok bool) {
 }
 
 // lostOf is the share of the acknowledged updates that one of the registers lost.
-func lostOf(stat string) func(Sample) (events, chances int64, ok bool) {
+func lostOf(stat string) sharing {
 	return func(s Sample) (events, chances int64, ok bool) {
 		chances, ok = s.stat("updates_acked")
 		events, has := s.stat(stat)

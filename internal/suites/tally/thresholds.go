@@ -102,19 +102,9 @@ func (t Threshold) Holds(runs []Sample, ttl time.Duration) (got Value, holds boo
 		return got, false, fmt.Errorf("%s %w", t.Figure.Name, ErrNotMeasured)
 	}
 	limit := t.limit + t.ttls*float64(ttl)
-	switch t.Op {
-	case "<":
-		holds = got.Value < limit
-	case "<=":
-		holds = got.Value <= limit
-	case ">":
-		holds = got.Value > limit
-	case ">=":
-		holds = got.Value >= limit
-	default:
-		holds = got.Value == limit
-	}
-	return got, holds, nil
+	return got, map[string]bool{
+		"<": got.Value < limit, "<=": got.Value <= limit, ">": got.Value > limit, ">=": got.Value >= limit, "==": got.Value == limit,
+	}[t.Op], nil
 }
 
 // Text is a value of the figure for people.
