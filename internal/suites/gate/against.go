@@ -1,12 +1,14 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
 	"github.com/lockstorm/lockstorm/suite"
 )
@@ -56,10 +58,7 @@ const worth = 0.2
 // so in less than 5 of 100 comparisons of suites as large as these, and by a fifth at least.
 func Compare(before, after *Results) *Against {
 	a := &Against{Before: before.Name}
-	old := map[string]CellResult{}
-	for _, j := range before.Cells {
-		old[j.Name] = j
-	}
+	old := before.byName()
 	var all []Change
 	for _, j := range after.Cells {
 		b, ok := old[j.Name]
@@ -97,15 +96,15 @@ func (a *Against) words(b, j CellResult) {
 	if b.Word == "" || j.Word == "" {
 		return
 	}
-	more, less := always(j, b), always(b, j)
+	more, less, broken := always(j, b), always(b, j), defects(j, b)
 	was, is := b.Word, j.Word
 	switch {
 	case was != is && suite.WorseOf(was, is) == is:
 		a.New = append(a.New, fmt.Sprintf("%s: the outcome is %s (before: %s)", j.Name, is, was))
 	case len(more) > 0:
 		a.New = append(a.New, fmt.Sprintf("%s: checks that fail now, but did not fail before: %s", j.Name, strings.Join(more, ", ")))
-	case len(defects(j, b)) > 0:
-		a.New = append(a.New, fmt.Sprintf("%s: failures that no earlier run showed: %s", j.Name, strings.Join(defects(j, b), ", ")))
+	case len(broken) > 0:
+		a.New = append(a.New, fmt.Sprintf("%s: failures that no earlier run showed: %s", j.Name, strings.Join(broken, ", ")))
 	case was != is:
 		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: the outcome is %s (before: %s)", j.Name, is, was))
 	case len(less) > 0:
@@ -116,14 +115,11 @@ func (a *Against) words(b, j CellResult) {
 
 // always returns the checks that fail in every run of one cell, of two at least, and in none of another one: a check
 // that fails now and then by what is inherent to leases depends on the moment.
-func always(j, other CellResult) (out []string) {
+func always(j, other CellResult) []string {
 	runs := len(j.Samples())
-	for _, name := range sortedKeys(j.Failed) {
-		if runs >= 2 && j.Failed[name] == runs && other.Failed[name] == 0 {
-			out = append(out, name)
-		}
-	}
-	return out
+	return lists.Filter(sortedKeys(j.Failed), func(name string) bool {
+		return runs >= 2 && j.Failed[name] == runs && other.Failed[name] == 0
+	})
 }
 
 // defects returns the checks that fail in any run of a cell by more than what is inherent to leases, and did in no
@@ -184,13 +180,7 @@ func changes(b, j CellResult) (out []Change) {
 // significant are those that remain after the correction of Holm, the least likely first.
 func significant(all []Change) (out []Change) {
 	slices.SortFunc(all, func(a, b Change) int {
-		switch {
-		case a.P < b.P:
-			return -1
-		case a.P > b.P:
-			return 1
-		}
-		return strings.Compare(a.Cell+a.Figure, b.Cell+b.Figure)
+		return cmp.Or(cmp.Compare(a.P, b.P), strings.Compare(a.Cell+a.Figure, b.Cell+b.Figure))
 	})
 	least := 0.0
 	for i, c := range all {
@@ -199,8 +189,7 @@ func significant(all []Change) (out []Change) {
 			break
 		}
 		c.P = least
-		if low := min(c.Before.Value, c.After.Value); max(c.Before.Value, c.After.Value)-low >= worth*max(c.Before.Value,
-			c.After.Value) {
+		if low, high := min(c.Before.Value, c.After.Value), max(c.Before.Value, c.After.Value); high-low >= worth*high {
 			out = append(out, c)
 		}
 	}

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
 	"github.com/lockstorm/lockstorm/suite"
 )
@@ -22,13 +22,9 @@ func ReadResults(path string) (*Results, error) {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		path = filepath.Join(path, ResultsFile)
 	}
-	b, err := files.Read(path, maxResults)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the results.json of a suite: %w", err)
-	}
 	var r Results
-	if err := json.Unmarshal(b, &r); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err := files.ReadJSON(path, maxResults, &r); err != nil {
+		return nil, fmt.Errorf("cannot read the results.json of a suite: %w", err)
 	}
 	if r.Schema != Schema || r.Cells == nil {
 		return nil, fmt.Errorf("%s is not the results.json of a suite: it needs schema %d and a list of cells", path, Schema)
@@ -43,10 +39,7 @@ func ReadResults(path string) (*Results, error) {
 // back; and a figure that is significantly worse. What is as expected is as expected, whatever it was.
 func (r *Results) Measure(before *Results) {
 	r.Baseline = Compare(before, r)
-	old := map[string]CellResult{}
-	for _, j := range before.Cells {
-		old[j.Name] = j
-	}
+	old := before.byName()
 	for i := range r.Cells {
 		j := &r.Cells[i]
 		b, ok := old[j.Name]
@@ -118,21 +111,13 @@ func notIn(unknown []suite.Deviation) string {
 	if len(unknown) == 0 {
 		return "; this failure is not in the baseline"
 	}
-	names := make([]string, len(unknown))
-	for i, d := range unknown {
-		names[i] = d.String()
-	}
+	names := lists.Map(unknown, func(d suite.Deviation) string { return d.String() })
 	return "; these failures are not in the baseline: " + strings.Join(names, ", ")
 }
 
 // unknown are those of the deviations that a cell of a baseline does not have.
 func (b known) unknown(of []suite.Deviation) (out []suite.Deviation) {
-	for _, d := range of {
-		if !b.knows(d) {
-			out = append(out, d)
-		}
-	}
-	return out
+	return lists.Filter(of, func(d suite.Deviation) bool { return !b.knows(d) })
 }
 
 // knows reports whether a cell of a baseline deviates so. One that was written before baselines said in what
@@ -153,12 +138,16 @@ func (b known) knows(d suite.Deviation) bool {
 
 // Knows reports whether a baseline has all in which a run deviates.
 func (r *Results) Knows(o *RunResult) bool {
+	j, has := r.byName()[o.Cell]
+	return has && len(o.Deviates) > 0 && len(known{j, r.Deviations}.unknown(o.Deviates)) == 0
+}
+
+func (r *Results) byName() map[string]CellResult {
+	out := map[string]CellResult{}
 	for _, j := range r.Cells {
-		if j.Name == o.Cell {
-			return len(o.Deviates) > 0 && len(known{j, r.Deviations}.unknown(o.Deviates)) == 0
-		}
+		out[j.Name] = j
 	}
-	return false
+	return out
 }
 
 func saysOf(lines []string, cell string) string {

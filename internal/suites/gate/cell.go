@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
 	"github.com/lockstorm/lockstorm/suite"
@@ -65,7 +66,10 @@ func (r remark) quoted() *Quoted {
 func (j CellResult) Line() string { return cmp.Or(j.Again, j.Command) }
 
 // Samples are what its runs measured that came to an answer.
-func (j CellResult) Samples() []tally.Sample { return samples(j.Runs) }
+func (j CellResult) Samples() []tally.Sample {
+	answered := lists.Filter(j.Runs, func(o RunResult) bool { return o.Stats != nil && o.Status != Inconclusive })
+	return lists.Map(answered, RunResult.Sample)
+}
 
 // Sample is what one run measured.
 func (o RunResult) Sample() tally.Sample {
@@ -80,15 +84,6 @@ func (o RunResult) Sample() tally.Sample {
 }
 
 func (o RunResult) busy() bool { return suite.Busy(o.Stats, int64(o.Length)) }
-
-func samples(runs []RunResult) (out []tally.Sample) {
-	for _, o := range runs {
-		if o.Stats != nil && o.Status != Inconclusive {
-			out = append(out, o.Sample())
-		}
-	}
-	return out
-}
 
 func judgeCell(c plan.Cell, runs []RunResult, least int64) CellResult {
 	j := CellResult{
@@ -127,13 +122,9 @@ func (j *CellResult) settle() {
 	for _, r := range j.remarks {
 		j.Status = worst(j.Status, r.status)
 
-		if !slices.Contains(j.Why, r.why) {
-			j.Why = append(j.Why, r.why)
-		}
+		j.Why = lists.With(j.Why, r.why)
 		for _, d := range r.of {
-			if !slices.Contains(j.Deviates, d) {
-				j.Deviates = append(j.Deviates, d)
-			}
+			j.Deviates = lists.With(j.Deviates, d)
 		}
 	}
 }
@@ -141,11 +132,7 @@ func (j *CellResult) settle() {
 // runs combines the runs: the worst word, and why they are not as expected. A run that passes where a violation is
 // expected is no surprise as long as another seed shows the violation.
 func (j *CellResult) runs(c plan.Cell) {
-	for _, o := range j.Runs {
-		if o.Status == Expected {
-			j.AsIt++
-		}
-	}
+	j.AsIt = len(lists.Filter(j.Runs, func(o RunResult) bool { return o.Status == Expected }))
 	if missing := len(c.Seeds) - seedsOf(j.Runs); missing > 0 {
 		j.say(NotRun, nil, "no run was made for %d of %s", missing, checker.Count(len(c.Seeds), "seed"))
 	}

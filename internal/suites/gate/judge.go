@@ -96,9 +96,7 @@ func (s *Suite) Judge(before *Results) *Results {
 			r.Counts[j.Status]++
 		}
 		for _, o := range j.Runs {
-			for name, v := range o.Servers {
-				r.Versions[name] = v
-			}
+			maps.Copy(r.Versions, o.Servers)
 		}
 	}
 	for _, o := range s.Outcomes {
@@ -127,22 +125,16 @@ func (s *Suite) Keep(dir string, r *Results) (err error) {
 // lacking returns the required coverage of which no cell has a verdict. cells and their results are in the same
 // order.
 func (r *Results) lacking(want plan.Required, cells []plan.Cell) (out []string) {
-	shown := func(backend, nemesis string) bool {
+	for kind, name := range want.Each {
+		shown, by := false, name
+		if kind == plan.OfBackend {
+			by = cmp.Or(r.Replaced[name], name)
+		}
 		for i, c := range cells {
-			if !c.Control && r.Cells[i].shown() && c.Covers(cmp.Or(r.Replaced[backend], backend), nemesis) {
-				return true
-			}
+			shown = shown || !c.Control && r.Cells[i].shown() && c.Covers(kind, by)
 		}
-		return false
-	}
-	for _, b := range want.Backends {
-		if !shown(b, "") {
-			out = append(out, "backend "+b)
-		}
-	}
-	for _, n := range want.Nemeses {
-		if !shown("", n) {
-			out = append(out, "nemesis "+n)
+		if !shown {
+			out = append(out, kind+" "+name)
 		}
 	}
 	return out
@@ -218,4 +210,23 @@ func (r *Results) sentence() string {
 		text += "; the suite did not reach the required coverage: " + strings.Join(r.Lacks, ", ")
 	}
 	return text
+}
+
+// choice asks of the cells which lock to choose.
+func (r *Results) choice() *answer.Ranking {
+	var cells []answer.Cell
+	for _, j := range r.Cells {
+		if j.Control || j.Chosen { // what was chosen says nothing of how often a lock fails
+			continue
+		}
+		c := answer.Cell{
+			Lock: j.Row, Fault: j.Column, Word: j.Word, Skipped: j.Status == Skipped, Samples: j.Samples(),
+			Blocked: j.Failed[checker.Liveness],
+		}
+		if !c.Skipped {
+			c.Open = max(j.Of-len(c.Samples), 0)
+		}
+		cells = append(cells, c)
+	}
+	return answer.Of(cells)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
 )
 
@@ -134,9 +135,6 @@ func (s *Suite) join(part *Suite, dir string) error {
 
 // replacements are the locks that stand in for others, as on the command line.
 func replacements(s *Suite) string {
-	var out []string
-	for _, name := range sortedKeys(s.Replaced) {
-		out = append(out, name+"="+s.Replaced[name])
-	}
+	out := lists.Map(sortedKeys(s.Replaced), func(name string) string { return name + "=" + s.Replaced[name] })
 	return cmp.Or(strings.Join(out, " "), "(no lock)")
 }

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -69,37 +67,24 @@ func Needs(cat *harness.Catalogue, c suite.Case) int64 {
 
 // nodes are the servers of a run.
 func nodes(cat *harness.Catalogue, cfg harness.Config) int {
-	name := cfg.Topology
-	if name == "" {
-		bare, _ := catalog.Split(cfg.Backend)
-		b, err := cat.Backends.Get(bare)
-		if err != nil || len(b.Topologies) == 0 {
-			return 0
-		}
-		name = b.Topologies[0]
-	}
-	t, err := cat.Topologies.Get(name)
-	if err != nil {
-		return 0
-	}
+	t, _ := cat.Topologies.Get(TopologyOf(cat, cfg)) // what is not known has none
 	return len(t.Nodes)
+}
+
+// TopologyOf is the name of the topology of a run: the default one of its backend, where it names none; empty: not known.
+func TopologyOf(cat *harness.Catalogue, cfg harness.Config) string {
+	bare, _ := catalog.Split(cfg.Backend)
+	b, _ := cat.Backends.Get(bare)
+	return cmp.Or(append([]string{cfg.Topology}, b.Topologies...)...)
 }
 
 // availableMB is the memory that can be had; 0: not known.
 func availableMB() int64 {
-	f, err := os.Open("/proc/meminfo")
-	if err != nil {
-		return 0
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		if rest, ok := strings.CutPrefix(lines.Text(), "MemAvailable:"); ok {
-			kb, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
-			return kb / 1024
-		}
-	}
-	return 0
+	b, _ := os.ReadFile("/proc/meminfo")
+	_, rest, _ := strings.Cut(string(b), "MemAvailable:")
+	var kb int64
+	_, _ = fmt.Sscan(rest, &kb)
+	return kb / 1024
 }
 
 // Timings are how long runs took on this host. A nil one knows nothing, and learns nothing.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
@@ -89,13 +89,8 @@ func quote(f checker.Found) *Quoted {
 // compareQuoted is the order of findings of several runs: as in one run, but their times say nothing. Where
 // nothing is quoted comes last.
 func compareQuoted(a, b *Quoted) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return 1
-	case b == nil:
-		return -1
+	if a == nil || b == nil {
+		return lists.First(a != nil, b != nil)
 	}
 	found := func(q *Quoted) checker.Found {
 		return checker.Found{Check: q.Check, Finding: checker.Finding{
@@ -114,11 +109,7 @@ func short(s string) string {
 	if len(s) <= maxReason {
 		return s
 	}
-	n := maxReason
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "..."
+	return strings.ToValidUTF8(s[:maxReason], "") + "..."
 }
 
 // summarize keeps the results that tables and comparisons need. The differences from the expectation are known
@@ -144,15 +135,11 @@ func answerOf(c checker.Result) CheckSummary {
 				a.Cause = short(f.Cause)
 			}
 		}
-		if !slices.Contains(a.Classes, string(f.Class)) {
-			a.Classes = append(a.Classes, string(f.Class))
-		}
+		a.Classes = lists.With(a.Classes, string(f.Class))
 		if f.Certain() && !slices.Contains(a.Certain, f.Class) {
 			a.Certain = append(a.Certain, f.Class)
 		}
-		if !slices.Contains(a.Rules, f.Rule) {
-			a.Rules = append(a.Rules, f.Rule)
-		}
+		a.Rules = lists.With(a.Rules, f.Rule)
 	}
 	return a
 }

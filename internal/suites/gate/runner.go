@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
 )
 
@@ -140,24 +141,13 @@ func (r *running) plan(cells []plan.Cell) {
 		}
 	}
 	slices.SortStableFunc(r.todo, func(a, b job) int {
-		if a.cell.Control != b.cell.Control {
-			if a.cell.Control {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(b.takes, a.takes)
+		return cmp.Or(lists.First(a.cell.Control, b.cell.Control), cmp.Compare(b.takes, a.takes))
 	})
 }
 
 // have reports whether a run has its outcome, and one that lasts: what the host spoilt is made again.
 func (r *running) have(cell string, seed uint64) bool {
-	for _, o := range r.s.last(cell) {
-		if o.Seed == seed && !o.Disturbed() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.s.last(cell), func(o RunResult) bool { return o.Seed == seed && !o.Disturbed() })
 }
 
 // attempts are those of a run that are stored.
@@ -180,7 +170,7 @@ func (r *running) over() bool {
 // make makes a run; one that the host spoilt is put by, to be made again.
 func (r *running) make(ctx context.Context, j job) {
 	r.tell(Progress{Cell: j.cell, Seed: j.seed})
-	o, err := r.one(ctx, j, j.nth)
+	o, err := r.s.Attempt(ctx, r.Catalogue, j.cell, j.seed, j.nth)
 	switch {
 	case ctx.Err() != nil: // it says nothing
 	case err != nil:
@@ -190,11 +180,6 @@ func (r *running) make(ctx context.Context, j job) {
 	default:
 		r.ended(j, o, o.Disturbed() && !r.over())
 	}
-}
-
-// one makes one attempt, and stores what came of it.
-func (r *running) one(ctx context.Context, j job, attempt int) (*RunResult, error) {
-	return r.s.Attempt(ctx, r.Catalogue, j.cell, j.seed, attempt)
 }
 
 func (r *running) ended(j job, o *RunResult, spoilt bool) {

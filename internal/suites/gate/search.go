@@ -14,6 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/explore"
 	"github.com/lockstorm/lockstorm/internal/explore/search"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
@@ -62,9 +63,7 @@ func Found(all []RunResult) map[string][]string {
 			continue
 		}
 		for _, v := range o.Search.Violations {
-			if !slices.Contains(out[o.Cell], v) {
-				out[o.Cell] = append(out[o.Cell], v)
-			}
+			out[o.Cell] = lists.With(out[o.Cell], v)
 		}
 		slices.Sort(out[o.Cell])
 	}
@@ -129,15 +128,15 @@ func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir st
 		return nil, told, err
 	}
 	if violated {
-		small, made, err := shrunk(ctx, cat, *c, run, from, filepath.Join(dir, searchDir, shrunkDir))
+		made, err := shrunk(ctx, cat, *c, run, from, filepath.Join(dir, searchDir, shrunkDir))
 		switch {
 		case ctx.Err() != nil:
 			return nil, nil, ctx.Err()
 		case err != nil: // it masks no violation
 			told.Trouble = err.Error()
 		}
-		if small != "" {
-			from, told.Shrunk = small, made
+		if made != nil {
+			from, told.Shrunk = made.Dir, made
 		}
 	}
 	out, err := settle(from, dir)
@@ -157,18 +156,17 @@ func best(st *search.State) (dir string, violated bool) {
 	return st.Nearest, false
 }
 
-// shrunk makes a violating run smaller, as long as there is time, and says where the smallest one is; empty: one that does not
-// show again often enough stays as it is.
+// shrunk makes a violating run smaller, as long as there is time; nil: one that does not show again often enough stays as it is.
 func shrunk(ctx context.Context, cat *harness.Catalogue, c suite.Case,
 	run func(context.Context, *harness.Trial, string) (*checker.Results, error), from, to string,
-) (string, *explore.Shrunk, error) {
+) (*explore.Shrunk, error) {
 	t, err := harness.ReadTrial(cat, from, c.Run.Version)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	r, err := harness.ReadResults(from)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	check := ""
 	if all := c.Expect.Deviating(r, c.Expect.Compare(r.ExitCode, r)); len(all) > 0 {
@@ -176,7 +174,7 @@ func shrunk(ctx context.Context, cat *harness.Catalogue, c suite.Case,
 	}
 	target, at, ok := explore.TargetOf(r, check)
 	if !ok {
-		return "", nil, nil
+		return nil, nil //nolint:nilnil // there is nothing to make smaller
 	}
 	limited, stop := context.WithTimeout(ctx, shrinkFor(c.Search))
 	defer stop()
@@ -188,10 +186,7 @@ func shrunk(ctx context.Context, cat *harness.Catalogue, c suite.Case,
 	if errors.Is(err, explore.ErrNotAgain) || limited.Err() != nil {
 		err = nil
 	}
-	if made == nil {
-		return "", nil, err
-	}
-	return made.Dir, made, err
+	return made, err
 }
 
 // shrinkLeast is how long it is tried at least to make a run smaller: each step takes several runs.

@@ -7,6 +7,7 @@
 package gate
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -43,18 +44,10 @@ const ExitMissed = 5
 
 // Code is the exit code that a status stands for.
 func (s Status) Code() int {
-	switch s {
-	case Worse:
-		return harness.ExitViolation
-	case Broken:
-		return harness.ExitEnvironment
-	case Inconclusive, NotRun:
-		return harness.ExitUnknown
-	case Missed, Passed:
-		return ExitMissed
-	case Expected, Skipped, Known:
-	}
-	return harness.ExitPass
+	return map[Status]int{ // the others: harness.ExitPass
+		Worse: harness.ExitViolation, Broken: harness.ExitEnvironment, Inconclusive: harness.ExitUnknown,
+		NotRun: harness.ExitUnknown, Missed: ExitMissed, Passed: ExitMissed,
+	}[s]
 }
 
 var order = []Status{Worse, Broken, Inconclusive, NotRun, Missed, Passed, Known, Expected, Skipped}
@@ -100,7 +93,7 @@ func statusOf(e suite.Expectation, exit int, results *checker.Results, differs [
 func statusOfDifference(d suite.Difference, e suite.Expectation) Status {
 	switch d.What {
 	case suite.DiffExit:
-		return map[string]Status{"0": Passed, "1": Worse, "2": Inconclusive}[d.Got].or(Broken)
+		return cmp.Or(map[string]Status{"0": Passed, "1": Worse, "2": Inconclusive}[d.Got], Broken)
 	case suite.DiffOutcome:
 		if d.Got == string(suite.Safe) {
 			return Passed
@@ -110,10 +103,10 @@ func statusOfDifference(d suite.Difference, e suite.Expectation) Status {
 		}
 		return Worse
 	case suite.DiffVerdict:
-		return map[string]Status{
-			string(checker.Fail): Worse, string(checker.Unknown): Inconclusive,
-			string(checker.Pass): Passed,
-		}[d.Got].or(Missed)
+		return cmp.Or(map[checker.Verdict]Status{
+			checker.Fail: Worse, checker.Unknown: Inconclusive,
+			checker.Pass: Passed,
+		}[checker.Verdict(d.Got)], Missed)
 	case suite.DiffClass:
 		if d.Got == string(checker.Defect) {
 			return Worse
@@ -123,13 +116,6 @@ func statusOfDifference(d suite.Difference, e suite.Expectation) Status {
 		return Broken
 	}
 	return Missed // a rule, a figure
-}
-
-func (s Status) or(def Status) Status {
-	if s == "" {
-		return def
-	}
-	return s
 }
 
 // byHost reports whether an inconclusive run is so because the host held it up: then it may be made

@@ -6,14 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/explore/search"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
 )
 
@@ -75,16 +77,13 @@ type Suite struct {
 
 // Load reads a suite from its directory: one that has ended, or one that was killed.
 func Load(dir string) (*Suite, error) {
-	b, err := os.ReadFile(filepath.Join(dir, DefinitionFile))
+	s := &Suite{Dir: dir}
+	err := files.ReadJSON(filepath.Join(dir, DefinitionFile), maxResults, &s.Definition)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s is not the directory of a suite: it does not contain the file %s", dir, DefinitionFile)
 	}
 	if err != nil {
 		return nil, err
-	}
-	s := &Suite{Dir: dir}
-	if err := json.Unmarshal(b, &s.Definition); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, DefinitionFile), err)
 	}
 	s.Program = cmp.Or(s.Program, program)
 	if s.Schema != Schema {
@@ -105,17 +104,13 @@ func Load(dir string) (*Suite, error) {
 func (s *Suite) loadRun(cell string, seed uint64) error {
 	for attempt := 0; ; attempt++ {
 		dir := RunDir(cell, seed, attempt)
-		path := filepath.Join(s.Dir, dir, OutcomeFile)
-		b, err := os.ReadFile(path)
+		var o RunResult
+		err := files.ReadJSON(filepath.Join(s.Dir, dir, OutcomeFile), maxResults, &o)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		if err != nil {
 			return err
-		}
-		var o RunResult
-		if err := json.Unmarshal(b, &o); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
 		}
 		o.Dir = dir
 		s.Outcomes = append(s.Outcomes, o)
@@ -130,21 +125,15 @@ func (s *Suite) last(cell string) []RunResult {
 		if o.Cell != cell {
 			continue
 		}
-		earlier := -1
-		for i := range out {
-			if o.Attempt > 0 && out[i].Seed == o.Seed {
-				earlier = i
-			}
+		earlier := len(out) - 1
+		for earlier >= 0 && (o.Attempt == 0 || out[earlier].Seed != o.Seed) {
+			earlier--
 		}
-		switch {
-		case earlier < 0:
-		case o.Counts(&out[earlier]):
+		if earlier < 0 {
+			out = append(out, o)
+		} else if o.Counts(&out[earlier]) {
 			out[earlier] = o
-			continue
-		default:
-			continue
 		}
-		out = append(out, o)
 	}
 	slices.SortStableFunc(out, func(a, b RunResult) int { return cmp.Compare(a.Seed, b.Seed) })
 	return out
@@ -152,37 +141,24 @@ func (s *Suite) last(cell string) []RunResult {
 
 // wall is the time in which any attempt ran, however often the suite was stopped in between. Shards ran on
 // machines of their own: they have none together. Of runs that do not say when they began nobody knows it.
-func (s *Suite) wall() (sum time.Duration) {
+func (s *Suite) wall() time.Duration {
 	if strings.Contains(s.Shard, " ") || slices.ContainsFunc(s.Outcomes, func(o RunResult) bool { return o.Began.IsZero() }) {
 		return 0
 	}
-	runs := slices.Clone(s.Outcomes)
-	slices.SortFunc(runs, func(a, b RunResult) int { return a.Began.Compare(b.Began) })
-	var until time.Time
-	for _, o := range runs {
-		begins, ends := o.Began, o.Began.Add(o.Took)
-		if begins.Before(until) {
-			begins = until
-		}
-		if ends.After(begins) {
-			sum, until = sum+ends.Sub(begins), ends
-		}
-	}
-	return sum
+	runs := lists.Map(s.Outcomes, func(o RunResult) history.Interval {
+		return history.Interval{From: o.Began.UnixNano(), To: o.Began.Add(o.Took).UnixNano()}
+	})
+	slices.SortFunc(runs, func(a, b history.Interval) int { return cmp.Compare(a.From, b.From) })
+	return time.Duration(history.Interval{To: math.MaxInt64}.Covered(runs))
 }
 
 // begin stores the definition in a directory that is empty or absent; to go on with one that is there,
 // it must be the same suite.
 func (s *Suite) begin(resume bool) error {
-	entries, err := os.ReadDir(s.Dir)
-	switch {
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
+	b, err := files.Claim(s.Dir, DefinitionFile, s.Definition)
+	switch full := errors.Is(err, files.ErrNotEmpty); {
+	case b == nil && !full:
 		return err
-	case len(entries) == 0:
-		if err := os.MkdirAll(s.Dir, 0o755); err != nil {
-			return err
-		}
-		return files.WriteJSON(filepath.Join(s.Dir, DefinitionFile), s.Definition)
 	case !resume:
 		return fmt.Errorf("--out %s is not empty, and runs are never overwritten: use --resume to continue the suite in this "+
 			"directory, or choose a new directory", s.Dir)

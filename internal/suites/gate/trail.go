@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/reports"
 )
 
@@ -34,12 +35,8 @@ func rateOf(runs []RunResult, i int) string {
 	if len(runs) < 2 {
 		return ""
 	}
-	mine, same := failedIn(runs[i]), 0
-	for _, o := range runs {
-		if o.Exit == runs[i].Exit && slices.Equal(failedIn(o), mine) {
-			same++
-		}
-	}
+	mine := failedIn(runs[i])
+	same := len(lists.Filter(runs, func(o RunResult) bool { return o.Exit == runs[i].Exit && slices.Equal(failedIn(o), mine) }))
 	if len(mine) > 0 {
 		return fmt.Sprintf("The same checks failed in %d of the %d runs of this cell.", same, len(runs))
 	}
@@ -47,11 +44,8 @@ func rateOf(runs []RunResult, i int) string {
 }
 
 // failedIn are the required checks that fail in a run, in order.
-func failedIn(o RunResult) (out []string) {
-	for _, name := range sortedKeys(o.Checks) {
-		if c := o.Checks[name]; c.Required && c.Verdict == checker.Fail {
-			out = append(out, name)
-		}
-	}
-	return out
+func failedIn(o RunResult) []string {
+	return lists.Filter(sortedKeys(o.Checks), func(name string) bool {
+		return o.Checks[name].Required && o.Checks[name].Verdict == checker.Fail
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
@@ -28,10 +29,7 @@ func Wanted(e suite.Expectation) string {
 		parts = append(parts, string(e.Outcome))
 	}
 	if len(e.Exit) > 0 {
-		codes := make([]string, len(e.Exit))
-		for i, c := range e.Exit {
-			codes[i] = fmt.Sprint(c)
-		}
+		codes := lists.Map(e.Exit, func(c int) string { return fmt.Sprint(c) })
 		parts = append(parts, "exit "+strings.Join(codes, " or "))
 	}
 	for _, name := range sortedKeys(e.Verdicts) {
@@ -45,10 +43,7 @@ func Wanted(e suite.Expectation) string {
 
 // Lines are the differences, one a line.
 func (a *Against) Lines() []string {
-	var out []string
-	for _, l := range a.New {
-		out = append(out, "new violation: "+l)
-	}
+	out := lists.Map(a.New, func(l string) string { return "new violation: " + l })
 	for _, l := range a.Vanished {
 		out = append(out, "violation no longer found: "+l)
 	}

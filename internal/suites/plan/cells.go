@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/catalog"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
 	"github.com/lockstorm/lockstorm/suite"
 )
@@ -95,7 +96,10 @@ func (f *File) expand(b *suite.Collection, seeds []uint64) *expansion {
 			}
 		}
 	}
-	x.thresholds(f.Thresholds, func(Cell) bool { return true })
+	all := x.thresholds(f.Thresholds)
+	for i := range x.cells {
+		x.cells[i].Thresholds = append(x.cells[i].Thresholds, all...)
+	}
 	return x
 }
 
@@ -224,11 +228,9 @@ func (x *expansion) axes() {
 		return
 	}
 	x.product(base, x.f.Axes, nil, func(cfg harness.Config, chosen flags) {
-		c := suite.Case{
-			Name: nameOf(cfg, x.f.Axes, chosen), Text: textOf(cfg), Run: cfg,
-			Expect: suite.Expectation{Outcome: suite.Safe},
-		}
-		x.add(Cell{Case: c, line: chosen.line()})
+		x.add(Cell{line: chosen.line(), Case: suite.Case{
+			Name: nameOf(cfg, x.f.Axes, chosen), Text: textOf(cfg), Run: cfg, Expect: suite.Expectation{Outcome: suite.Safe},
+		}})
 	})
 }
 
@@ -299,13 +301,7 @@ func (x *expansion) all(axis values) []list {
 func joined(words list) string { return strings.Join(words.words(), "+") }
 
 // words are the values of a list.
-func (l list) words() []string {
-	out := make([]string, len(l))
-	for i, w := range l {
-		out[i] = w.Value
-	}
-	return out
-}
+func (l list) words() []string { return lists.Map(l, func(w text) string { return w.Value }) }
 
 var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 
@@ -328,13 +324,9 @@ func (x *expansion) add(c Cell) {
 	if c.Case.Search != nil {
 		c.Column = "explore"
 	}
-	switch {
-	case c.Case.Trial != nil && c.Seeds == nil: // its seed is in it: these repeat it
-		c.Seeds = x.seeds
-	case c.Case.Trial != nil:
-	case c.Case.Run.Seed != 0:
-		c.Seeds = []uint64{c.Case.Run.Seed} // a case that is about one seed
-	case c.Seeds == nil:
+	if c.Case.Trial == nil && c.Case.Run.Seed != 0 { // it is about one seed; that of a trial is in it, and others repeat it
+		c.Seeds = []uint64{c.Case.Run.Seed}
+	} else if c.Seeds == nil {
 		c.Seeds = x.seeds
 	}
 	x.cells = append(x.cells, c)

@@ -22,17 +22,15 @@ const Documented = "documented"
 // rule applies a rule to the cells that it matches; a rule without any is a mistake. Cases of sets bring their
 // expectations, and only their own entry of include can change them.
 func (x *expansion) rule(r Rule) {
-	var of []*Cell
+	none := true
 	for i := range x.cells {
 		if !x.cells[i].set && x.fits(r.Of, x.cells[i]) {
-			of = append(of, &x.cells[i])
+			none = false
+			x.expect(r, &x.cells[i])
 		}
 	}
-	if len(of) == 0 && len(r.Of) > 0 && !x.partial {
+	if none && len(r.Of) > 0 && !x.partial {
 		x.wrong(r.Of[0].flag.Line, "no cell matches %s%s", r.Of, x.nearest(r.Of))
-	}
-	for _, c := range of {
-		x.expect(r, c)
 	}
 }
 
@@ -72,8 +70,7 @@ func (x *expansion) expect(r Rule, c *Cell) {
 		}
 	}
 	x.exactly(r, &c.Case.Expect)
-	own := c.Case.Name
-	x.thresholds(r.Thresholds, func(d Cell) bool { return d.Case.Name == own })
+	c.Thresholds = append(c.Thresholds, x.thresholds(r.Thresholds)...)
 }
 
 // exactly adds a rule's exit codes, findings and figures to the expectation; check decides whether it is possible.
@@ -195,19 +192,15 @@ func answer(e *suite.Expectation, check, word string) error {
 	return nil
 }
 
-func (x *expansion) thresholds(texts list, of func(Cell) bool) {
+func (x *expansion) thresholds(texts list) (all []tally.Threshold) {
 	for _, t := range texts {
-		parsed, err := tally.ParseThreshold(t.Value)
-		if err != nil {
+		if parsed, err := tally.ParseThreshold(t.Value); err != nil {
 			x.wrong(t.Line, "%w", err)
-			continue
-		}
-		for i := range x.cells {
-			if of(x.cells[i]) {
-				x.cells[i].Thresholds = append(x.cells[i].Thresholds, parsed)
-			}
+		} else {
+			all = append(all, parsed)
 		}
 	}
+	return all
 }
 
 // coverage looks at whether what must be covered is among the cells.
@@ -215,15 +208,12 @@ func (x *expansion) coverage() {
 	if x.partial {
 		return
 	}
-	for _, b := range x.f.Coverage.Backends {
-		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(b.Value, []string{c.Case.Run.Backend}) }) {
-			x.wrong(b.Line, "`coverage` requires the backend %s, but no cell of the suite has it", b.Value)
+	all := slices.Concat(x.f.Coverage.Backends, x.f.Coverage.Nemeses)
+	for kind, name := range x.f.Required().Each {
+		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return c.Covers(kind, name) }) {
+			x.wrong(all[0].Line, "`coverage` requires the %s %s, but no cell of the suite has it", kind, name)
 		}
-	}
-	for _, n := range x.f.Coverage.Nemeses {
-		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(n.Value, c.Case.Run.Nemesis) }) {
-			x.wrong(n.Line, "`coverage` requires the nemesis %s, but no cell of the suite has it", n.Value)
-		}
+		all = all[1:]
 	}
 }
 
@@ -241,22 +231,39 @@ type Required struct {
 	Exposures int64    `json:"exposures,omitempty"` // in each cell with faults
 }
 
+// What coverage is of.
+const (
+	OfBackend = "backend"
+	ofNemesis = "nemesis"
+)
+
+// Each goes through the backends and nemeses, each with its kind.
+func (r Required) Each(yield func(kind, name string) bool) {
+	for _, b := range r.Backends {
+		if !yield(OfBackend, b) {
+			return
+		}
+	}
+	for _, n := range r.Nemeses {
+		if !yield(ofNemesis, n) {
+			return
+		}
+	}
+}
+
 // Required is the coverage that the file asks for.
 func (f *File) Required() Required {
-	var r Required
-	for _, b := range f.Coverage.Backends {
-		r.Backends = append(r.Backends, b.Value)
-	}
-	for _, n := range f.Coverage.Nemeses {
-		r.Nemeses = append(r.Nemeses, n.Value)
-	}
+	r := Required{Backends: f.Coverage.Backends.words(), Nemeses: f.Coverage.Nemeses.words()}
 	r.Exposures, _ = strconv.ParseInt(f.Coverage.Exposures.Value, 10, 64) // valid has looked at it
 	return r
 }
 
 // Covers reports whether a cell is of a backend or a nemesis that coverage names.
-func (c Cell) Covers(backend, nemesis string) bool {
-	return (backend == "" || covers(backend, []string{c.Case.Run.Backend})) && (nemesis == "" || covers(nemesis, c.Case.Run.Nemesis))
+func (c Cell) Covers(kind, name string) bool {
+	if kind == OfBackend {
+		return covers(name, []string{c.Case.Run.Backend})
+	}
+	return covers(name, c.Case.Run.Nemesis)
 }
 
 // asks is the line of what a rule asks of single runs; 0: it asks nothing.

@@ -155,9 +155,6 @@ func Open(b *suite.Collection, name string, stdin io.Reader) (*File, error) {
 // Source is the text that the file was read from.
 func (f *File) Source() []byte { return f.source }
 
-// Path is the name of the file, for messages.
-func (f *File) Path() string { return f.path }
-
 // Title is the name of the suite.
 func (f *File) Title() string {
 	switch {
@@ -180,22 +177,24 @@ func (f *File) SkipMissing() bool { return f.Missing.Value == Skip }
 
 func (f *File) valid() error {
 	var errs []error
+	wrong := func(line int, format string, args ...any) {
+		errs = append(errs, f.at(line, fmt.Errorf(format, args...)))
+	}
 	for _, w := range []text{f.Missing, f.Impossible} {
 		if w.Line > 0 && !slices.Contains([]string{Fail, Skip}, w.Value) {
-			errs = append(errs, f.at(w.Line, fmt.Errorf("%q is not a valid value here: choose %s or %s", w.Value, Fail, Skip)))
+			wrong(w.Line, "%q is not a valid value here: choose %s or %s", w.Value, Fail, Skip)
 		}
 	}
-	errs = append(errs, f.validWords()...)
+	f.validWords(wrong)
 	if f.Budget.Line > 0 {
 		if d, err := time.ParseDuration(f.Budget.Value); err != nil || d <= 0 {
-			errs = append(errs, f.at(f.Budget.Line, fmt.Errorf("the key `budget` has the value %q: write a duration, for example "+
-				"90s or 10m", f.Budget.Value)))
+			wrong(f.Budget.Line, "the key `budget` has the value %q: write a duration, for example 90s or 10m", f.Budget.Value)
 		}
 	}
 	if f.Coverage.Exposures.Line > 0 {
 		if n, err := strconv.Atoi(f.Coverage.Exposures.Value); err != nil || n < 1 {
-			errs = append(errs, f.at(f.Coverage.Exposures.Line, fmt.Errorf("the key `exposures` has the value %q: write a whole number, "+
-				"1 or more", f.Coverage.Exposures.Value)))
+			wrong(f.Coverage.Exposures.Line, "the key `exposures` has the value %q: write a whole number, 1 or more",
+				f.Coverage.Exposures.Value)
 		}
 	}
 	if len(f.Axes) == 0 && len(f.Include) == 0 {

@@ -9,6 +9,7 @@ import (
 	"text/template"
 
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
@@ -23,12 +24,9 @@ func Init(b *suite.Collection, program string) ([]byte, error) {
 	if len(own) == 0 {
 		return b.First, nil
 	}
-	var faults []string
-	for _, n := range []string{"none", "client-pause", "client-kill", "partition-client", "server-restart"} {
-		if bearsAll(b, own, n) && (n != "server-restart" || !forgets(b.Catalogue, own)) {
-			faults = append(faults, n)
-		}
-	}
+	faults := lists.Filter([]string{"none", "client-pause", "client-kill", "partition-client", "server-restart"}, func(n string) bool {
+		return bearsAll(b, own, n) && (n != "server-restart" || !forgets(b.Catalogue, own))
+	})
 	return initOwn(program, own, faults, pointsOf(b.Catalogue, own))
 }
 

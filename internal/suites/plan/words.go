@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,31 +12,26 @@ const maxName = 100
 
 // validWords looks at the name, the doc and the mode of a file: the name is shown everywhere, and a directory
 // is called after it.
-func (f *File) validWords() (errs []error) {
+func (f *File) validWords(wrong func(line int, format string, args ...any)) {
 	if name := f.Name.Value; f.Name.Line > 0 {
 		switch {
 		case strings.TrimSpace(name) == "":
-			errs = append(errs, f.at(f.Name.Line, errors.New("the key `name` has no value: remove the key, or write a name for "+
-				"the suite")))
+			wrong(f.Name.Line, "the key `name` has no value: remove the key, or write a name for the suite")
 		case strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, "."):
-			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name %q: the suite uses the name for a directory, so the name must not "+
-				"contain / or \\, or start with a dot", name)))
+			wrong(f.Name.Line, "name %q: the suite uses the name for a directory, so the name must not contain / or \\, or start "+
+				"with a dot", name)
 		case len([]rune(name)) > maxName:
-			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("the name of the suite has more than %d characters: choose a shorter name",
-				maxName)))
+			wrong(f.Name.Line, "the name of the suite has more than %d characters: choose a shorter name", maxName)
 		}
 	}
 	for key, t := range map[string]text{"name": f.Name, "doc": f.Doc} {
 		if i := strings.IndexFunc(t.Value, hidden); i >= 0 {
-			errs = append(errs, f.at(t.Line, fmt.Errorf("the key `%s` contains an invisible character (%+q): remove the character", key,
-				[]rune(t.Value[i:])[0])))
+			wrong(t.Line, "the key `%s` contains an invisible character (%+q): remove the character", key, []rune(t.Value[i:])[0])
 		}
 	}
 	if f.Compare.Line > 0 && f.Compare.Value != "true" && f.Compare.Value != "false" {
-		errs = append(errs, f.at(f.Compare.Line, fmt.Errorf("the key `compare` has the value %q: choose true or false",
-			f.Compare.Value)))
+		wrong(f.Compare.Line, "the key `compare` has the value %q: choose true or false", f.Compare.Value)
 	}
-	return errs
 }
 
 // hidden reports whether a character does something other than being shown: it controls a terminal, or

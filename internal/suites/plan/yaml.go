@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/lockstorm/lockstorm/internal/catalog"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // text is a word of the file, and where it stands.
@@ -189,10 +190,7 @@ func placed(path, msg string) error {
 func (f flags) String() string {
 	parts := make([]string, len(f))
 	for i, v := range f {
-		var words []string
-		for _, c := range v.choices {
-			words = append(words, joined(c))
-		}
+		words := lists.Map(v.choices, joined)
 		parts[i] = v.flag.Value + ": " + strings.Join(words, ", ")
 	}
 	return "`" + strings.Join(parts, "; ") + "`"
