@@ -119,7 +119,7 @@ func Read(name string, source []byte) (*File, error) {
 	return f, f.valid()
 }
 
-//go:embed init-own.yaml
+//go:embed init-own.yaml schema.json
 var embedded embed.FS
 
 // maxFile bounds a suite file, in bytes.
