@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -212,9 +213,7 @@ func (c *conn) take(b []byte, at int64) error {
 func (c *conn) fail(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.broken == nil {
-		c.broken = err
-	}
+	c.broken = cmp.Or(c.broken, err)
 	for id, one := range c.waiting {
 		delete(c.waiting, id)
 		one.answer <- answer{err: c.broken}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"reflect"
@@ -59,11 +60,9 @@ func open(_ context.Context, d Description, argv []string, env backends.Env) (ba
 	opening := Opening{
 		Run: env.Run, Client: env.Client, Nodes: []Node{}, Dir: env.Dir, Lease: env.TTL.Nanoseconds(), Retry: env.Retry.Nanoseconds(),
 		Timeout: env.Timeout.Nanoseconds(), Seed: env.Rand.Uint64() >> 12, // every language has it without loss
+		Params: map[string]string{},
 	}
 	for _, p := range d.Params {
-		if opening.Params == nil {
-			opening.Params = map[string]string{}
-		}
 		opening.Params[p.Name] = cmp.Or(env.Values[p.Name], p.Default)
 	}
 	for _, n := range env.Nodes {
@@ -73,11 +72,7 @@ func open(_ context.Context, d Description, argv []string, env backends.Env) (ba
 		}
 		opening.Nodes = append(opening.Nodes, node)
 	}
-	log := env.Log
-	if log == nil {
-		log = os.Stderr
-	}
-	p, err := start(argv, log, env.Now, l.noticed)
+	p, err := start(argv, cmp.Or(env.Log, io.Writer(os.Stderr)), env.Now, l.noticed)
 	if err != nil {
 		return nil, err
 	}
@@ -321,40 +316,30 @@ const maxTTL = 24 * time.Hour
 // Info is what was granted.
 func (h *hold) Info() backends.Info { return h.info }
 
-// on asks something under the grant.
-func (h *hold) on(op string) answer { return h.ask(request{Op: op, Hold: h.id}) }
-
-func (h *hold) ask(r request) answer {
-	op := r.Op
+// ask asks something under the grant. The error is that the answer is not ok.
+func (h *hold) ask(r request) (answer, error) {
+	r.Hold = h.id
 	a := h.l.call(r, h.l.limit)
 	switch {
 	case a.err != nil:
 	case a.Answer == ansGranted, a.Answer == ansBusy:
-		a.err = breach("the adapter answered %s with %s, which is no answer to it", op,
-			a.Answer)
+		a.err = breach("the adapter answered %s with %s, which is no answer to it", r.Op, a.Answer)
 	default:
-		return a
+		return a, definite(a.Answer, a.Message)
 	}
-	a.err = h.l.broke(a.err)
-	return a
+	return a, h.l.broke(a.err)
 }
 
 // Release gives the lock back.
 func (h *hold) Release(context.Context) error {
-	a := h.on(opRelease)
-	if a.err != nil {
-		return a.err
-	}
-	return definite(a.Answer, a.Message)
+	_, err := h.ask(request{Op: opRelease})
+	return err
 }
 
 // Extend extends the lease.
 func (h *hold) Extend(context.Context) (backends.Renewal, error) {
-	a := h.on(opExtend)
-	if a.err != nil {
-		return backends.Renewal{}, a.err
-	}
-	if err := definite(a.Answer, a.Message); err != nil {
+	a, err := h.ask(request{Op: opExtend})
+	if err != nil {
 		return backends.Renewal{}, err
 	}
 	r, err := h.l.lived(a.line, h.req.TTL, a.sent, a.at)
@@ -363,11 +348,8 @@ func (h *hold) Extend(context.Context) (backends.Renewal, error) {
 
 // Held asks whether the lock is still held.
 func (h *hold) Held(context.Context) (bool, error) {
-	a := h.on(opAsk)
-	if a.err != nil {
-		return false, a.err
-	}
-	if err := definite(a.Answer, a.Message); err != nil {
+	a, err := h.ask(request{Op: opAsk})
+	if err != nil {
 		return false, err
 	}
 	if a.Held == nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // Protocol is the version that this package speaks.
@@ -151,33 +152,14 @@ type Description struct {
 	NoTry      bool              `json:"no_try"`  // it has no try
 	Settles    bool              `json:"settles"` // it has read and write, and what is written takes effect with the release
 	Calls      []string          `json:"calls"`
-	Signals    []Signal          `json:"signals"`
-	Points     []Point           `json:"points"`
+	Signals    []backends.Signal `json:"signals"`
+	Points     []history.Point   `json:"points"`
 	Clock      string            `json:"clock"` // "monotonic", or empty: its times are not used
 	Keys       []string          `json:"keys"`  // of a lock in its store, with {run} and {lock} in them
 	Recovery   int64             `json:"recovery_ns"`
 	Notes      string            `json:"notes"`
 	Versions   map[string]string `json:"versions"` // of what else is behind it, for the record
-	Params     []Param           `json:"params"`   // that may follow its command, as in exec:cmd=FILE,NAME=VALUE
-}
-
-// Param is a [catalog.Param].
-type Param struct {
-	Name    string `json:"name"`
-	Default string `json:"default"`
-	Doc     string `json:"doc"`
-}
-
-// Signal is a [backends.Signal].
-type Signal struct {
-	Kind string `json:"kind"`
-	Name string `json:"name"`
-}
-
-// Point is a [backends.Point].
-type Point struct {
-	Name string `json:"name"`
-	Doc  string `json:"doc"`
+	Params     []catalog.Param   `json:"params"`   // that may follow its command, as in exec:cmd=FILE,NAME=VALUE
 }
 
 // nanos is a time in ns, as a number or, where a language has no such numbers, as a string.
@@ -216,27 +198,19 @@ func shown(b []byte) string {
 
 // definite is the error that an answer stands for.
 func definite(answer, message string) error {
-	var err error
 	switch answer {
 	case ansOK, ansGranted:
 		return nil
-	case ansBusy:
-		err = backends.ErrBusy
-	case ansNotHeld:
-		err = backends.ErrNotHeld
-	case ansNotSent:
-		err = backends.ErrNotSent
-	case ansConflict:
-		err = backends.ErrConflict
 	case ansUnsupported:
 		return fmt.Errorf("%w: the adapter does not support this operation%s", backends.ErrNotSent, after(message))
-	default:
+	}
+	err := map[string]error{
+		ansBusy: backends.ErrBusy, ansNotHeld: backends.ErrNotHeld, ansNotSent: backends.ErrNotSent, ansConflict: backends.ErrConflict,
+	}[answer]
+	if err == nil {
 		return fmt.Errorf("the adapter says: %s", message)
 	}
-	if message == "" {
-		return err
-	}
-	return fmt.Errorf("%w: %s", err, message)
+	return fmt.Errorf("%w%s", err, after(message))
 }
 
 func after(message string) string {

@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // noticed takes what the adapter tells unasked. It is called by the reader, which it must not keep: what may block goes on beside
@@ -51,12 +54,7 @@ func (l *locker) noticed(n line, at int64) error {
 }
 
 func (l *locker) hasPoint(name string) bool {
-	for _, p := range l.about.Points {
-		if p.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.about.Points, func(p history.Point) bool { return p.Name == name })
 }
 
 // ofSession handles a notice about a lease that several grants share.
@@ -92,26 +90,17 @@ func (l *locker) ofSession(n line, at int64) error {
 
 func (l *locker) renewingSession(lease string) (func(line, int64) error, error) {
 	done, err := l.env.Session.Renewing(lease)
-	begun := l.env.Now()
-	return func(end line, at int64) error {
+	l.mu.Lock()
+	ttl := l.sessions[lease].TTL
+	l.mu.Unlock()
+	return l.renewal(ttl, func(r backends.Renewal, err error) {
 		l.mu.Lock()
-		last := l.sessions[lease]
+		if err == nil && r.Deadline > l.sessions[lease].Deadline {
+			l.sessions[lease] = r
+		}
 		l.mu.Unlock()
-		if err := failed(end); err != nil {
-			done(backends.Renewal{}, err)
-			return nil
-		}
-		r, err := l.lived(end, last.TTL, begun, at)
-		if err == nil {
-			l.mu.Lock()
-			if r.Deadline > last.Deadline {
-				l.sessions[lease] = r
-			}
-			l.mu.Unlock()
-		}
 		done(r, err)
-		return err
-	}, err
+	}), err
 }
 
 // starts puts a renewal, or a release that nobody asked for, on record, and lets it go. One that could not be recorded never
@@ -144,24 +133,26 @@ func (h *hold) givingUp(why string) (func(line, int64) error, error) {
 
 func (h *hold) renewing() (func(line, int64) error, error) {
 	done, err := h.req.Hooks.Renewing(h.leaseName())
-	begun := h.l.env.Now()
+	return h.l.renewal(h.req.TTL, done), err
+}
+
+// renewal takes the end of a renewal that begins now, and tells it.
+func (l *locker) renewal(ttl time.Duration, done func(backends.Renewal, error)) func(line, int64) error {
+	begun := l.env.Now()
 	return func(end line, at int64) error {
 		if err := failed(end); err != nil {
 			done(backends.Renewal{Nodes: end.Nodes}, err)
 			return nil
 		}
-		r, err := h.l.lived(end, h.req.TTL, begun, at)
+		r, err := l.lived(end, ttl, begun, at)
 		done(r, err)
 		return err
-	}, err
+	}
 }
 
 // failed is what became of a renewal by what the adapter says.
 func failed(end line) error {
-	if end.Failed == "" {
-		return nil
-	}
-	return definite(end.Failed, end.Message)
+	return definite(cmp.Or(end.Failed, ansOK), end.Message)
 }
 
 // finished is the end of what was started under a number.

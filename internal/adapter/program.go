@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/proc"
 )
 
@@ -75,13 +76,8 @@ func start(argv []string, log io.Writer, now func() int64, notice func(line, int
 }
 
 // ours is the environment without what lockstorm keeps there for itself.
-func ours(env []string) (out []string) {
-	for _, e := range env {
-		if !strings.HasPrefix(e, "LOCKSTORM_") {
-			out = append(out, e)
-		}
-	}
-	return out
+func ours(env []string) []string {
+	return lists.Filter(env, func(e string) bool { return !strings.HasPrefix(e, "LOCKSTORM_") })
 }
 
 func startError(file string, err error) error {

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/proc"
 	"github.com/lockstorm/lockstorm/internal/sockets"
 )
@@ -110,12 +111,7 @@ func template(text string) string {
 	return strings.NewReplacer("{{", `{{"{{"}}`, "{port}", "{{.Port}}", "{dir}", "{{.Dir}}").Replace(text)
 }
 
-func templates(texts []string) (out []string) {
-	for _, text := range texts {
-		out = append(out, template(text))
-	}
-	return out
-}
+func templates(texts []string) []string { return lists.Map(texts, template) }
 
 // accepts is nil where the port accepts, and is had by the server or by what it has started.
 func accepts(ctx context.Context, addr string, pid int) error {

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -16,6 +18,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/catalog"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // Name is the name of the backend: exec:cmd=FILE, with the arguments of FILE behind --.
@@ -98,10 +101,10 @@ func Find(program string) (string, error) {
 const describeLimit = time.Minute
 
 // described remembers what programs have said of themselves, as long as they stay the same.
-var described struct {
+var described = struct {
 	sync.Mutex
 	by map[string]Description
-}
+}{by: map[string]Description{}}
 
 // Describe asks an adapter what it is.
 func Describe(argv []string) (Description, error) {
@@ -111,25 +114,30 @@ func Describe(argv []string) (Description, error) {
 	}
 	described.Lock()
 	defer described.Unlock()
-	if d, ok := described.by[key]; ok {
+	d, ok := described.by[key]
+	if ok {
 		return d, nil
 	}
-	var log strings.Builder
-	p, err := start(argv, &log, func() int64 { return 0 }, func(line, int64) error {
+	return d, asked(argv, func(_ *program, said Description) error {
+		d, described.by[key] = said, said
+		return nil
+	})
+}
+
+// asked starts an adapter, has it say what it is, asks it more, and ends it.
+func asked(argv []string, more func(*program, Description) error) error {
+	p, err := start(argv, io.Discard, func() int64 { return 0 }, func(line, int64) error {
 		return breach("the adapter sent a notice before \"open\"")
 	})
 	if err != nil {
-		return Description{}, err
+		return err
 	}
+	defer p.end()
 	d, err := p.hello()
-	p.end()
-	if err == nil {
-		if described.by == nil {
-			described.by = map[string]Description{}
-		}
-		described.by[key] = d
+	if err != nil {
+		return err
 	}
-	return d, err
+	return more(p, d)
 }
 
 // identity is the command, and the file as it is now.
@@ -184,7 +192,7 @@ func (d Description) valid() error {
 		}
 	}
 	for _, s := range d.Signals {
-		switch backends.SignalKind(s.Kind) {
+		switch s.Kind {
 		case backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod:
 		default:
 			return fmt.Errorf("\"signals\" has the unknown kind %q: choose from %s, %s, %s, %s", s.Kind,
@@ -215,26 +223,16 @@ func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error)
 	if len(brings.Nodes) > 0 {
 		s.Topologies, s.Brings = []string{brings.Name}, &brings
 	}
-	s.Signals, s.Points = nil, nil
-	for _, one := range d.Signals {
-		s.Signals = append(s.Signals, backends.Signal{Kind: backends.SignalKind(one.Kind), Name: one.Name})
+	s.Signals, s.Points = d.Signals, d.Points
+	if slices.ContainsFunc(d.Params, func(p catalog.Param) bool { return p.Name == paramCmd }) {
+		return s, fmt.Errorf("the parameter %q of the description needs another name: this one is the program's", paramCmd)
 	}
-	for _, one := range d.Points {
-		s.Points = append(s.Points, history.Point{Name: one.Name, Doc: one.Doc})
-	}
-	for _, p := range d.Params {
-		if p.Name == paramCmd {
-			return s, fmt.Errorf("the parameter %q of the description needs another name: this one is the program's", paramCmd)
-		}
-		s.Params = append(slices.Clip(s.Params), catalog.Param{Name: p.Name, Default: p.Default, Doc: p.Doc})
-	}
+	s.Params = slices.Concat(s.Params, d.Params)
 	s.Versions = map[string]string{"adapter": strings.TrimSpace(d.Name + " " + d.Version)}
 	if d.Library != "" {
 		s.Versions["library"] = d.Library
 	}
-	for name, version := range d.Versions {
-		s.Versions[name] = version
-	}
+	maps.Copy(s.Versions, d.Versions)
 	if s.Brings != nil {
 		s.Versions["data of the servers"] = "survives kill -9"
 		if s.Brings.Volatile {
@@ -243,10 +241,7 @@ func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error)
 	}
 	if len(d.Keys) > 0 {
 		s.Keys = func(run, lock string) (keys []string) {
-			for _, k := range d.Keys {
-				keys = append(keys, strings.NewReplacer("{run}", run, "{lock}", lock).Replace(k))
-			}
-			return keys
+			return lists.Map(d.Keys, func(k string) string { return strings.NewReplacer("{run}", run, "{lock}", lock).Replace(k) })
 		}
 	}
 	said, err := json.Marshal(d)
@@ -263,23 +258,14 @@ func SpecOf(d Description, argv []string) (backends.Spec, error) { return d.spec
 
 // Probe asks an adapter what nobody has heard of: it must say so, and go on.
 func Probe(argv []string) error {
-	var log strings.Builder
-	p, err := start(argv, &log, func() int64 { return 0 }, func(line, int64) error {
-		return breach("the adapter sent a notice before \"open\"")
+	return asked(argv, func(p *program, _ Description) error {
+		a := p.call(request{Op: "unheard-of", Owner: "nobody"}, describeLimit)
+		switch {
+		case a.err != nil:
+			return fmt.Errorf("answer \"unsupported\" to an unknown request: %w", a.err)
+		case a.Answer != ansUnsupported:
+			return fmt.Errorf("answer \"unsupported\" to an unknown request, not %q", a.Answer)
+		}
+		return nil
 	})
-	if err != nil {
-		return err
-	}
-	defer p.end()
-	if _, err := p.hello(); err != nil {
-		return err
-	}
-	a := p.call(request{Op: "unheard-of", Owner: "nobody"}, describeLimit)
-	switch {
-	case a.err != nil:
-		return fmt.Errorf("answer \"unsupported\" to an unknown request: %w", a.err)
-	case a.Answer != ansUnsupported:
-		return fmt.Errorf("answer \"unsupported\" to an unknown request, not %q", a.Answer)
-	}
-	return nil
 }

@@ -15,7 +15,19 @@ const (
 
 // watch ends an adapter that starts processes without end.
 func (l *locker) watch() {
-	tick := time.NewTicker(countEvery)
+	l.every(countEvery, func() (goOn bool) {
+		n, err := proc.Below()
+		if err != nil || n <= maxProcesses {
+			return true
+		}
+		l.broke(breach("the adapter has more than %d processes", maxProcesses)) //nolint:errcheck // it is told
+		return false
+	})
+}
+
+// every does something again and again while the adapter runs.
+func (l *locker) every(each time.Duration, do func() (goOn bool)) {
+	tick := time.NewTicker(each)
 	defer tick.Stop()
 	for {
 		select {
@@ -23,8 +35,7 @@ func (l *locker) watch() {
 			return
 		case <-tick.C:
 		}
-		if n, err := proc.Below(); err == nil && n > maxProcesses {
-			l.broke(breach("the adapter has more than %d processes", maxProcesses)) //nolint:errcheck // it is told
+		if !do() {
 			return
 		}
 	}
@@ -41,25 +52,19 @@ func (l *locker) pulse() {
 	if l.env.Stalled == nil {
 		return
 	}
-	tick := time.NewTicker(pulseEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-l.exited:
-			return
-		case <-tick.C:
-		}
+	l.every(pulseEvery, func() (goOn bool) {
 		if !l.idle() {
-			continue // an adapter with a single thread is not late: it is at work
+			return true // an adapter with a single thread is not late: it is at work
 		}
 		a := l.call(request{Op: opPing}, l.limit)
 		switch took := time.Duration(a.at - a.sent); {
 		case errors.Is(a.err, errNoTime):
 			l.env.Stalled(l.limit)
 		case a.err != nil:
-			return // it has ended, or is ended for what it did
+			return false // it has ended, or is ended for what it did
 		case took > slow:
 			l.env.Stalled(took)
 		}
-	}
+		return true
+	})
 }

@@ -89,7 +89,7 @@ func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) er
 	t.Log = &log
 	all := conform.Check(cmd.Context(), t)
 	a.printRules(all, about)
-	if adapter, lock := conform.Broken(all); adapter+lock > 0 {
+	if adapter, lock, _, _ := conform.Count(all); adapter+lock > 0 {
 		if said := strings.TrimSpace(log.String()); said != "" {
 			fmt.Fprintf(a.st.Stderr, "last output of the adapter:\n%s\n", lastLines(said, 12))
 		}
@@ -100,24 +100,21 @@ func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) er
 
 // printRules prints the result of every rule, and at the end the number of each result.
 func (a *App) printRules(all []conform.Result, about adapter.Description) {
-	skipped, notTried := 0, 0
 	for _, r := range all {
 		switch {
 		case r.NotTried != "":
-			notTried++
 			fmt.Fprintf(a.st.Stdout, "-        %s: not checked (%s)\n", r.Rule, r.NotTried)
 		case r.Broken != "" && r.Lock:
 			fmt.Fprintf(a.st.Stdout, "BROKEN   %s: the lock: %s\n", r.Rule, r.Broken)
 		case r.Broken != "":
 			fmt.Fprintf(a.st.Stdout, "BROKEN   %s: the adapter: %s\n", r.Rule, r.Broken)
 		case r.Skipped != "":
-			skipped++
 			fmt.Fprintf(a.st.Stdout, "skipped  %s: %s\n", r.Rule, r.Skipped)
 		default:
 			fmt.Fprintf(a.st.Stdout, "ok       %s\n", r.Rule)
 		}
 	}
-	adapter, lock := conform.Broken(all)
+	adapter, lock, skipped, notTried := conform.Count(all)
 	fmt.Fprintf(a.st.Stdout, "\n%d rules: %d ok, broken by the adapter: %d, broken by the lock: %d, skipped: %d, not checked: %d\n",
 		len(all), len(all)-adapter-lock-skipped-notTried, adapter, lock, skipped, notTried)
 	fmt.Fprintf(a.st.Stdout, "only a run with faults shows: %s\n", strings.Join(conform.Unchecked(about), ", "))

@@ -3,6 +3,7 @@ package adaptertest
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -200,34 +201,26 @@ func (f fake) answer(q asked, tries int, sent int64, say func(int64, string, ...
 		say(q.ID, `"answer":"error","message":"no answer from the store"`)
 		return nil
 	}
+	granted := fmt.Sprintf(`"answer":"granted","sent":%d`, sent)
 	switch f.way {
-	case "false-not-sent":
-		say(q.ID, `"answer":"not-sent"`)
-	case "backdated":
-		say(q.ID, `"answer":"granted","sent":%d`, sent-int64(time.Second))
 	case "reused":
-		say(q.ID-1, `"answer":"granted","sent":%d`, sent)
-	case "ok":
-		say(q.ID, `"answer":"ok","sent":%d`, sent)
-	case "timeless":
-		say(q.ID, `"answer":"granted"`)
-	case "token":
-		say(q.ID, `"answer":"granted","sent":%d,"token":"12"`, sent)
-	case "late-deadline":
-		say(q.ID, `"answer":"granted","sent":%d,"ttl_ns":1000000000,"deadline":%d`, sent, sent+1e9+1)
+		q.ID--
 	case "twice":
-		say(q.ID, `"answer":"granted","sent":%d`, sent)
-		say(q.ID, `"answer":"granted","sent":%d`, sent)
+		say(q.ID, "%s", granted)
 	case "late": // the first one is told of with the next request
-		grant := func() { say(q.ID, `"answer":"granted","sent":%d`, sent) }
-		if tries > 1 {
-			grant()
-			break
+		if tries == 1 {
+			return func() { say(q.ID, "%s", granted) }
 		}
-		return grant
-	default:
-		say(q.ID, `"answer":"granted","sent":%d,"ttl_ns":1000000000`, sent)
 	}
+	say(q.ID, "%s", cmp.Or(map[string]string{
+		"reused": granted, "twice": granted, "late": granted,
+		"false-not-sent": `"answer":"not-sent"`,
+		"backdated":      fmt.Sprintf(`"answer":"granted","sent":%d`, sent-int64(time.Second)),
+		"ok":             fmt.Sprintf(`"answer":"ok","sent":%d`, sent),
+		"timeless":       `"answer":"granted"`,
+		"token":          granted + `,"token":"12"`,
+		"late-deadline":  fmt.Sprintf(`%s,"ttl_ns":1000000000,"deadline":%d`, granted, sent+1e9+1),
+	}[f.way], granted+`,"ttl_ns":1000000000`))
 	return nil
 }
 

@@ -40,10 +40,14 @@ type Result struct {
 	NotTried string // why it could not be checked: what it needs is broken
 }
 
-// Broken counts the rules that are broken: by the adapter, and by its lock.
-func Broken(all []Result) (adapter, lock int) {
+// Count is how many rules are broken by the adapter or by its lock, do not apply, and could not be checked.
+func Count(all []Result) (adapter, lock, skipped, notTried int) {
 	for _, r := range all {
 		switch {
+		case r.NotTried != "":
+			notTried++
+		case r.Skipped != "":
+			skipped++
 		case r.Broken == "":
 		case r.Lock:
 			lock++
@@ -51,7 +55,7 @@ func Broken(all []Result) (adapter, lock int) {
 			adapter++
 		}
 	}
-	return adapter, lock
+	return adapter, lock, skipped, notTried
 }
 
 // Unchecked are what an adapter says of itself that only a run with faults can show.
@@ -117,8 +121,6 @@ func skip(format string, args ...any) error { return errSkip{fmt.Sprintf(format,
 // errLock is a mistake of the lock: the adapter has told what the lock did.
 type errLock struct{ error }
 
-func (e errLock) Unwrap() error { return e.error }
-
 // What a lock answers for certain; where a rule has no place for it, it is the lock's mistake.
 var refusalsOfLock = []error{backends.ErrBusy, backends.ErrNotHeld, backends.ErrConflict}
 
@@ -129,7 +131,8 @@ func ofLock(format string, args ...any) error { return errLock{fmt.Errorf(format
 func Check(ctx context.Context, t Target) (all []Result) {
 	t.Log = &shared{to: t.Log}
 	x := &bench{t: t, clock: history.NewClock(), net: link.New()}
-	defer x.close()
+	defer x.net.Close() //nolint:errcheck // nothing goes on
+	defer x.end()
 	missing := "" // why nothing can be checked any more
 	for _, r := range rules {
 		one := Result{Rule: r.text, NotTried: missing}
@@ -258,11 +261,6 @@ func (x *bench) end() {
 	x.a, x.b = nil, nil
 }
 
-func (x *bench) close() {
-	x.end()
-	x.net.Close() //nolint:errcheck // nothing goes on
-}
-
 // patience is how long something is waited for that is not to come. A time to live is much longer, so that no lease runs out on a
 // busy host.
 const patience = 300 * time.Millisecond
@@ -312,12 +310,36 @@ func (x *bench) take(ctx context.Context, l backends.Locker, lock string) (lease
 }
 
 func (x *bench) attempt(ctx context.Context, l backends.Locker, lock string, limit time.Duration) (backends.Lease, error) {
-	if !x.spec.NoTry {
-		return l.TryAcquire(ctx, x.request(lock))
+	if x.spec.NoTry {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	return l.Acquire(ctx, x.request(lock))
+	return x.ask(ctx, l, x.request(lock))
+}
+
+// ask tries once, or, with a lock that can only wait, waits.
+func (x *bench) ask(ctx context.Context, l backends.Locker, req backends.Request) (backends.Lease, error) {
+	if x.spec.NoTry {
+		return l.Acquire(ctx, req)
+	}
+	return l.TryAcquire(ctx, req)
+}
+
+// acquired is what an attempt came to.
+type acquired struct {
+	lease backends.Lease
+	err   error
+}
+
+// beside makes an attempt beside what goes on.
+func beside(req backends.Request, acquire func(backends.Request) (backends.Lease, error)) <-chan acquired {
+	got := make(chan acquired, 1)
+	go func() {
+		lease, err := acquire(req)
+		got <- acquired{lease, err}
+	}()
+	return got
 }
 
 // within runs f, and says what where it takes longer than it may.

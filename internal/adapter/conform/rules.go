@@ -80,7 +80,11 @@ func (x *bench) free(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("answer \"granted\" to a try of a free lock: %w", err)
 	}
-	if err := lease.Release(ctx); err != nil {
+	return released(ctx, lease)
+}
+
+func released(ctx context.Context, held backends.Lease) error {
+	if err := held.Release(ctx); err != nil {
 		return fmt.Errorf("answer \"ok\" to the holder's release: %w", err)
 	}
 	return nil
@@ -120,16 +124,7 @@ func (x *bench) handsOver(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerLimit+x.t.TTL)
 	defer cancel()
-	type answer struct {
-		lease backends.Lease
-		err   error
-	}
-	got := make(chan answer, 1)
-	req := x.request("over")
-	go func() {
-		lease, err := x.b.Acquire(ctx, req)
-		got <- answer{lease, err}
-	}()
+	got := beside(x.request("over"), func(req backends.Request) (backends.Lease, error) { return x.b.Acquire(ctx, req) })
 	select {
 	case a := <-got:
 		if a.err == nil {
@@ -139,8 +134,8 @@ func (x *bench) handsOver(ctx context.Context) error {
 			a.err) //nolint:errorlint // a refusal is no mistake of the lock here
 	case <-time.After(patience):
 	}
-	if err := held.Release(ctx); err != nil {
-		return fmt.Errorf("answer \"ok\" to the holder's release: %w", err)
+	if err := released(ctx, held); err != nil {
+		return err
 	}
 	a := <-got
 	if a.err != nil {
@@ -267,8 +262,8 @@ func (x *bench) settles(ctx context.Context) error {
 		case got != i+1:
 			return ofLock("the holder wrote %d and read %d", i+1, got)
 		}
-		if err := lease.Release(ctx); err != nil {
-			return fmt.Errorf("answer \"ok\" to the holder's release: %w", err)
+		if err := released(ctx, lease); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -323,23 +318,13 @@ func (x *bench) early(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, letGo())
 	}
-	got := make(chan error, 1)
-	req := x.request("early")
-	go func() {
-		lease, err := x.a.TryAcquire(ctx, req)
-		if x.spec.NoTry {
-			lease, err = x.a.Acquire(ctx, req)
-		}
-		if err == nil {
-			defer lease.Release(ctx) //nolint:errcheck // what is tested is over
-		}
-		got <- err
-	}()
+	got := beside(x.request("early"), func(req backends.Request) (backends.Lease, error) { return x.ask(ctx, x.a, req) })
 	select {
-	case err = <-got:
-		if mended := letGo(); err != nil {
+	case a := <-got:
+		if mended := letGo(); a.err != nil {
 			return mended // it has given up
 		}
+		a.lease.Release(ctx) //nolint:errcheck // what is tested is over
 		return errors.New("wait for the store's answer before \"granted\"")
 	case <-time.After(patience):
 	}
@@ -347,8 +332,12 @@ func (x *bench) early(ctx context.Context) error {
 		return err
 	}
 	return within(answerLimit+x.t.TTL, "the answer to an acquire, after the store's,", func() error {
-		if err := <-got; errors.Is(err, backends.ErrBusy) {
+		a := <-got
+		if errors.Is(a.err, backends.ErrBusy) {
 			return errors.New("answer \"busy\" only if the store says that the lock is held")
+		}
+		if a.err == nil {
+			a.lease.Release(ctx) //nolint:errcheck // what is tested is over
 		}
 		return nil // or it has given up: nobody can tell
 	})
@@ -372,27 +361,18 @@ func (x *bench) notSent(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, letGo())
 	}
-	got := make(chan error, 1)
-	req := x.request("not-sent")
-	go func() {
-		ctx, cancel := context.WithTimeout(ctx, time.Second)
-		defer cancel()
-		if x.spec.NoTry {
-			_, err := x.a.Acquire(ctx, req)
-			got <- err
-			return
-		}
-		_, err := x.a.TryAcquire(ctx, req)
-		got <- err
-	}()
+	short, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	got := beside(x.request("not-sent"), func(req backends.Request) (backends.Lease, error) { return x.ask(short, x.a, req) })
+	var a acquired
 	select {
-	case err = <-got:
+	case a = <-got:
 	case <-time.After(time.Second):
 		letGo() //nolint:errcheck // it is asked again
-		err = <-got
+		a = <-got
 	}
 	mended := letGo()
-	if n := sent.Load(); errors.Is(err, backends.ErrNotSent) && n > 0 {
+	if n := sent.Load(); errors.Is(a.err, backends.ErrNotSent) && n > 0 {
 		return fmt.Errorf("answer \"error\" once anything was sent: %d bytes had left", n)
 	}
 	return mended
