@@ -121,10 +121,7 @@ func (c *Campaign) backs(ctx context.Context, t Task) uint64 {
 	if err != nil {
 		return 0
 	}
-	n, err := strconv.ParseUint(string(e.Value()), 10, 64)
-	if err != nil {
-		return 0
-	}
+	n, _ := strconv.ParseUint(string(e.Value()), 10, 64)
 	return n
 }
 

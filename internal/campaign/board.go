@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -208,20 +209,10 @@ func (b *board) count() int {
 func (b *board) all() (out []*Result) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	owners := make([]owner, 0, len(b.results))
-	for o := range b.results {
-		owners = append(owners, o)
-	}
-	slices.SortFunc(owners, func(x, y owner) int {
+	for _, o := range slices.SortedFunc(maps.Keys(b.results), func(x, y owner) int {
 		return cmp.Or(cmp.Compare(x.Cell, y.Cell), strings.Compare(x.machine, y.machine), cmp.Compare(x.Seed, y.Seed))
-	})
-	for _, o := range owners {
-		attempts := make([]int, 0, len(b.results[o]))
-		for n := range b.results[o] {
-			attempts = append(attempts, n)
-		}
-		slices.Sort(attempts)
-		for _, n := range attempts {
+	}) {
+		for _, n := range slices.Sorted(maps.Keys(b.results[o])) {
 			out = append(out, b.results[o][n])
 		}
 	}

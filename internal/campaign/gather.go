@@ -1,11 +1,11 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -149,25 +149,15 @@ func (c *Campaign) claim(dir string) error {
 		Name string `json:"name"`
 		Sum  string `json:"sum"`
 	}{c.Name, c.id}
-	path := filepath.Join(dir, markFile)
-	if b, err := os.ReadFile(path); err == nil {
-		there := mark
-		if err := json.Unmarshal(b, &there); err != nil || there != mark {
-			return fmt.Errorf("--out %s contains the result of another campaign: name a new directory", dir)
-		}
-		return nil
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if len(entries) > 0 {
+	b, err := files.Claim(dir, markFile, mark)
+	there := mark
+	switch {
+	case errors.Is(err, files.ErrNotEmpty):
 		return fmt.Errorf("--out %s is not empty: name a new directory", dir)
+	case b != nil && (json.Unmarshal(b, &there) != nil || there != mark):
+		return fmt.Errorf("--out %s contains the result of another campaign: name a new directory", dir)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	return files.WriteJSON(path, mark)
+	return err
 }
 
 // Gather is the suite that a campaign has come to so far. The runs are put into the directory, each where a suite would have it,
@@ -188,9 +178,7 @@ func (c *Campaign) Gather(ctx context.Context, dir string) (*gate.Suite, error) 
 		t := Task{r.cell, r.Outcome.Seed}
 		r.Outcome.Dir = gate.RunDir(r.Outcome.Cell, r.Outcome.Seed, r.Outcome.Attempt)
 		if c.Definition.Cells[t.Cell].Control {
-			if first[t] == "" {
-				first[t] = r.Machine
-			}
+			first[t] = cmp.Or(first[t], r.Machine)
 			if first[t] != r.Machine {
 				r.Outcome.Dir = filepath.Join("hosts", r.Machine, r.Outcome.Dir)
 			}

@@ -91,13 +91,9 @@ func lacking(cat *harness.Catalogue, c plan.Cell) error {
 func need(cat *harness.Catalogue, c suite.Case) string {
 	cfg := c.Run
 	bare, options := catalog.Split(cfg.Backend)
-	parts := []string{cfg.Topology}
-	b, err := cat.Backends.Get(bare)
-	switch {
-	case bare == harness.ExecName:
-		parts = append(parts, "exec", filepath.Base(strings.TrimPrefix(options, "cmd=")))
-	case cfg.Topology == "" && err == nil && len(b.Topologies) > 0:
-		parts[0] = b.Topologies[0]
+	parts := []string{gate.TopologyOf(cat, cfg)}
+	if bare == harness.ExecName { // its adapter says on which topology, where the run does not
+		parts = []string{cfg.Topology, "exec", filepath.Base(strings.TrimPrefix(options, "cmd="))}
 	}
 	if cfg.Provider != "" && cfg.Provider != "auto" {
 		parts = append(parts, cfg.Provider)
@@ -121,33 +117,23 @@ var badRune = regexp.MustCompile(`[^A-Za-z0-9_-]`)
 
 // Tasks are the runs of a campaign, the longest first. Controls are not among them: each machine makes its own.
 func (m *Manifest) Tasks(cat *harness.Catalogue) []Task {
-	type costed struct {
-		Task
-		cost time.Duration
+	all := m.runs(func(c plan.Cell) bool { return !c.Control && c.Skip == "" })
+	takes := map[int]time.Duration{} // a run of a cell
+	for _, t := range all {
+		takes[t.Cell] = gate.Takes(cat, m.Definition.Cells[t.Cell].Case)
 	}
-	var all []costed
-	for i, d := range m.Definition.Cells {
-		if d.Control || d.Skip != "" {
-			continue
-		}
-		takes := gate.Takes(cat, d.Case)
-		for _, seed := range d.Seeds {
-			all = append(all, costed{Task{i, seed}, takes})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b costed) int { return cmp.Compare(b.cost, a.cost) })
-	out := make([]Task, len(all))
-	for i := range all {
-		out[i] = all[i].Task
-	}
-	return out
+	slices.SortStableFunc(all, func(a, b Task) int { return cmp.Compare(takes[b.Cell], takes[a.Cell]) })
+	return all
 }
 
 // Controls are the runs that each machine makes before others.
-func (m *Manifest) Controls() (out []Task) {
-	for i, d := range m.Definition.Cells {
-		if d.Control {
-			for _, seed := range d.Seeds {
+func (m *Manifest) Controls() []Task { return m.runs(func(c plan.Cell) bool { return c.Control }) }
+
+// runs are those of some cells, in their order.
+func (m *Manifest) runs(of func(plan.Cell) bool) (out []Task) {
+	for i, c := range m.Definition.Cells {
+		for _, seed := range c.Seeds {
+			if of(c) {
 				out = append(out, Task{i, seed})
 			}
 		}
@@ -173,21 +159,14 @@ func (m *Manifest) needs() map[string]int {
 
 // identify gives the manifest its id, which is in the names of its subjects, consumers and outcomes: those of another campaign of
 // the same name, which was there before or will be, are none of it.
-func (m *Manifest) identify() (err error) {
-	m.id, err = m.sum()
-	return err
-}
-
-// sum tells manifests apart: the time at which they were made does not.
-func (m *Manifest) sum() (string, error) {
+// The time at which they were made tells no manifests apart.
+func (m *Manifest) identify() error {
 	c := *m
 	c.Definition.Started, c.Definition.CPUs = time.Time{}, 0
 	b, err := json.Marshal(c)
-	if err != nil {
-		return "", err
-	}
 	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:8]), nil
+	m.id = hex.EncodeToString(sum[:8])
+	return err
 }
 
 // Build identifies the program that runs: all workers of a campaign are of one build, or their answers are not of one judge.

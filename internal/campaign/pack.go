@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // pack writes the directory of a run as an archive.
@@ -28,12 +30,7 @@ type plainFiles struct{ fs.FS }
 // ReadDir leaves out everything but files and directories.
 func (p plainFiles) ReadDir(name string) ([]fs.DirEntry, error) {
 	all, err := fs.ReadDir(p.FS, name)
-	var out []fs.DirEntry
-	for _, e := range all {
-		if e.IsDir() || e.Type().IsRegular() {
-			out = append(out, e)
-		}
-	}
+	out := lists.Filter(all, func(e fs.DirEntry) bool { return e.IsDir() || e.Type().IsRegular() })
 	return out, err
 }
 

@@ -1,8 +1,6 @@
 package campaign
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,8 +56,8 @@ func (s *corpus) Others(ctx context.Context) (all []*search.Entry, err error) {
 		if err != nil {
 			return all, err
 		}
-		entries, err := entriesOf(b)
-		if err != nil {
+		var entries []*search.Entry
+		if err := json.Unmarshal(b, &entries); err != nil {
 			return all, fmt.Errorf("%s: %w", name, err)
 		}
 		if len(entries) < s.taken[name] {
@@ -71,34 +69,17 @@ func (s *corpus) Others(ctx context.Context) (all []*search.Entry, err error) {
 	return all, nil
 }
 
-func entriesOf(b []byte) (all []*search.Entry, err error) {
-	lines := bufio.NewScanner(bytes.NewReader(b))
-	lines.Buffer(nil, len(b)+1)
-	for lines.Scan() {
-		e := &search.Entry{}
-		if err := json.Unmarshal(lines.Bytes(), e); err != nil {
-			return nil, err
-		}
-		all = append(all, e)
-	}
-	return all, lines.Err()
-}
-
 // Give replaces the object of this search.
 func (s *corpus) Give(ctx context.Context, mine []*search.Entry) error {
 	if len(mine) == s.given {
 		return nil
 	}
-	var b bytes.Buffer
-	lines := json.NewEncoder(&b)
-	for _, e := range mine {
-		if err := lines.Encode(e); err != nil {
-			return err
-		}
+	b, err := json.Marshal(mine)
+	if err == nil {
+		_, err = s.c.runs.PutBytes(ctx, s.name, b)
 	}
-	if _, err := s.c.runs.PutBytes(ctx, s.name, b.Bytes()); err != nil {
-		return err
+	if err == nil {
+		s.given = len(mine)
 	}
-	s.given = len(mine)
-	return nil
+	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/campaign/queue"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // atOnce is how many messages are on their way to the server.
@@ -36,13 +37,14 @@ func Start(ctx context.Context, q *queue.Queue, cat *harness.Catalogue, m *Manif
 			return nil, q.Explain(err)
 		}
 	}
-	if err := c.remember(ctx); err != nil {
-		if other := new(Other); errors.As(err, &other) {
-			return nil, err
-		}
-		return nil, q.Explain(err)
+	err := c.remember(ctx)
+	if errors.As(err, new(*Other)) {
+		return nil, err
 	}
-	if err := c.consumers(ctx); err != nil {
+	if err == nil {
+		err = c.consumers(ctx)
+	}
+	if err != nil {
 		return nil, q.Explain(err)
 	}
 	_, missing, _, err := c.look(ctx, tasks)
@@ -55,32 +57,17 @@ func Start(ctx context.Context, q *queue.Queue, cat *harness.Catalogue, m *Manif
 // look reads what came of the campaign, which tasks are lost (they have no outcome that counts, and the queue has no message of
 // them), and how many the queue has.
 func (c *Campaign) look(ctx context.Context, tasks []Task) (b *board, lost []Task, n int, err error) {
-	queued, err := c.queued(ctx) // first: what ends meanwhile is still queued, or has its outcome
+	// first: what ends meanwhile is still queued, or has its outcome
+	info, err := c.tasks.Info(ctx, jetstream.WithSubjectFilter(">"))
 	if err != nil {
-		return nil, nil, 0, err
+		return nil, nil, 0, c.q.Explain(err)
 	}
+	queued := info.State.Subjects // messages of each
 	if b, err = c.board(ctx); err != nil {
 		return nil, nil, 0, err
 	}
-	for _, t := range tasks {
-		if !b.done(t) && !queued[c.subject(t)] {
-			lost = append(lost, t)
-		}
-	}
+	lost = lists.Filter(tasks, func(t Task) bool { return !b.done(t) && queued[c.subject(t)] == 0 })
 	return b, lost, len(queued), nil
-}
-
-// queued are the subjects of which the queue has a message.
-func (c *Campaign) queued(ctx context.Context) (map[string]bool, error) {
-	info, err := c.tasks.Info(ctx, jetstream.WithSubjectFilter(">"))
-	if err != nil {
-		return nil, c.q.Explain(err)
-	}
-	out := make(map[string]bool, len(info.State.Subjects))
-	for s := range info.State.Subjects {
-		out[s] = true
-	}
-	return out, nil
 }
 
 // publish puts tasks into the queue. round tells those of a later time apart from those that the server remembers.

@@ -140,9 +140,7 @@ func (r *working) end(ctx context.Context) error {
 // fail ends the worker.
 func (r *working) fail(err error) {
 	r.mu.Lock()
-	if r.failed == nil {
-		r.failed = err
-	}
+	r.failed = cmp.Or(r.failed, err)
 	r.mu.Unlock()
 	r.stop(err)
 }
@@ -326,10 +324,6 @@ func MachineName() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id") // containers of one machine share it
-	if err != nil {
-		id = nil
-	}
-	return badRune.ReplaceAllString(host, "_") + "-" + strings.TrimSpace(string(id))[:min(8, len(strings.TrimSpace(string(id))))],
-		nil
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // containers of one machine share it
+	return badRune.ReplaceAllString(host, "_") + "-" + string(id[:min(8, len(id))]), nil
 }

@@ -66,15 +66,11 @@ func (s schedule) moves(at time.Duration) (out []move) {
 	}
 	if len(s.plan.Requests) > 1 {
 		for i, q := range s.plan.Requests {
-			add("only "+q.Spec, func(n *schedule) bool {
-				n.keep(func(k int) bool { return k == i })
-				return true
-			})
+			add("only "+q.Spec, func(n *schedule) bool { return n.keep(func(k int) bool { return k == i }) })
 		}
 		for i, q := range s.plan.Requests {
-			add("without "+q.Spec, func(n *schedule) bool {
-				n.keep(func(k int) bool { return k != i })
-				return len(s.plan.Requests) > 2 // else it is the same as the other one alone
+			add("without "+q.Spec, func(n *schedule) bool { // of two it is the same as the other one alone
+				return n.keep(func(k int) bool { return k != i }) && len(s.plan.Requests) > 2
 			})
 		}
 	}
@@ -126,7 +122,7 @@ func (s schedule) moves(at time.Duration) (out []move) {
 var besides = regexp.MustCompile(`[:,]while=[0-9]+`)
 
 // keep leaves out the other faults. What was to strike while one of them is active strikes at any time.
-func (s *schedule) keep(kept func(i int) bool) {
+func (s *schedule) keep(kept func(i int) bool) bool {
 	number := make([]int, len(s.plan.Requests)+1) // of each fault that is kept, from 1
 	var names []string
 	var requests []nemesis.Request
@@ -144,6 +140,7 @@ func (s *schedule) keep(kept func(i int) bool) {
 		requests[i].Spec = names[i]
 	}
 	s.cfg.Nemesis, s.plan.Requests = names, requests
+	return true
 }
 
 // retied is the text of a fault with the new number of the fault that it is tied to, or untied where that one is left out.

@@ -132,16 +132,19 @@ func (w *work) try(s schedule) (r tried, err error) {
 			if harness.CodeOf(err) == harness.ExitUsage {
 				err = errors.Join(errImpossible, err)
 			}
-			return r, errors.Join(err, remove(kept))
+			return r, errors.Join(err, os.RemoveAll(kept))
 		}
-		shown, dir, when, err := w.once(t)
+		if w.out.Runs >= w.Runs-w.Rate {
+			return r, errors.Join(errRuns, os.RemoveAll(kept))
+		}
+		shown, dir, when, err := w.make(t)
 		if err != nil {
-			return r, errors.Join(err, remove(kept))
+			return r, errors.Join(err, os.RemoveAll(kept))
 		}
 		r.add(shown)
 		if shown && kept == "" {
 			kept, at = dir, when
-		} else if err := remove(dir); err != nil {
+		} else if err := os.RemoveAll(dir); err != nil {
 			return r, err
 		}
 		taken, over := r.decided()
@@ -149,22 +152,15 @@ func (w *work) try(s schedule) (r tried, err error) {
 			continue
 		}
 		if r.taken = taken; !taken {
-			return r, remove(kept)
+			return r, os.RemoveAll(kept)
 		}
-		err = remove(w.best)
+		err = os.RemoveAll(w.best)
 		w.best, w.at = kept, at
 		return r, err
 	}
 }
 
-// once makes a run; at is when the violation was over in it.
-func (w *work) once(t *harness.Trial) (shown bool, dir string, at time.Duration, err error) {
-	if w.out.Runs >= w.Runs-w.Rate {
-		return false, "", 0, errRuns
-	}
-	return w.make(t)
-}
-
+// make makes a run; at is when the violation was over in it.
 func (w *work) make(t *harness.Trial) (shown bool, dir string, at time.Duration, err error) {
 	if err := w.ctx.Err(); err != nil {
 		return false, "", 0, err
@@ -176,19 +172,12 @@ func (w *work) make(t *harness.Trial) (shown bool, dir string, at time.Duration,
 		err = w.ctx.Err()
 	}
 	if err != nil {
-		return false, "", 0, errors.Join(err, remove(dir))
+		return false, "", 0, errors.Join(err, os.RemoveAll(dir))
 	}
 	if target, end, ok := TargetOf(r, w.Target.Check); ok && target == w.Target {
 		at = time.Duration(end)
 	}
 	return w.Target.Shows(r), dir, at, nil
-}
-
-func remove(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	return os.RemoveAll(dir)
 }
 
 func (w *work) say(text string, r tried) {
@@ -225,7 +214,7 @@ func (w *work) end(s schedule, why error) (*Shrunk, error) {
 		if shown {
 			w.out.Again++
 		}
-		if err := remove(dir); err != nil {
+		if err := os.RemoveAll(dir); err != nil {
 			return w.out, err
 		}
 	}

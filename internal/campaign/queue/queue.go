@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -63,9 +64,6 @@ func connect(ctx context.Context, a Access, opts ...nats.Option) (*Queue, error)
 		nats.ReconnectJitter(reconnectWait/2, reconnectWait/2),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { q.saw(err) }),
 	)
-	if a.Creds != "" {
-		opts = append(opts, nats.UserCredentials(a.Creds))
-	}
 	if a.NKey != "" {
 		key, err := nats.NkeyOptionFromSeed(a.NKey)
 		if err != nil {
@@ -73,17 +71,19 @@ func connect(ctx context.Context, a Access, opts ...nats.Option) (*Queue, error)
 		}
 		opts = append(opts, key)
 	}
-	if a.CA != "" {
-		opts = append(opts, nats.RootCAs(a.CA))
-	}
-	if a.Cert != "" || a.Key != "" {
-		opts = append(opts, nats.ClientCert(a.Cert, a.Key))
-	}
-	if a.User != "" {
-		opts = append(opts, nats.UserInfo(a.User, a.Pass))
-	}
-	if a.Token != "" {
-		opts = append(opts, nats.Token(a.Token))
+	for _, o := range []struct {
+		given  string
+		option nats.Option
+	}{
+		{a.Creds, nats.UserCredentials(a.Creds)},
+		{a.CA, nats.RootCAs(a.CA)},
+		{a.Cert + a.Key, nats.ClientCert(a.Cert, a.Key)},
+		{a.User, nats.UserInfo(a.User, a.Pass)},
+		{a.Token, nats.Token(a.Token)},
+	} {
+		if o.given != "" {
+			opts = append(opts, o.option)
+		}
 	}
 	if q.conn, err = nats.Connect(a.URL, opts...); err != nil {
 		return nil, q.Explain(err)
@@ -127,13 +127,13 @@ func (q *Queue) saw(err error) {
 }
 
 // Codes of JetStream that say that there is no room.
-const (
-	codeStorage      = 10047 // insufficient storage resources available
-	codeMemory       = 10028
-	codeResources    = 10023
-	codeMaxBytes     = 10077 // the API's answer when a publish fails: maximum bytes exceeded, and such
-	codeStreamLimits = 10027 // maximum number of streams reached
-)
+var noRoom = []jetstream.ErrorCode{
+	10047, // insufficient storage resources available
+	10028, // memory
+	10023, // resources
+	10077, // the API's answer when a publish fails: maximum bytes exceeded, and such
+	10027, // maximum number of streams reached
+}
 
 // Full is an error that says that the queue has no room.
 type Full struct{ err error }
@@ -163,8 +163,7 @@ func (q *Queue) Explain(err error) error {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		return fmt.Errorf("the queue %s has no JetStream (%w): start the server with -js, or enable JetStream for the account", q.url,
 			err)
-	case errors.As(err, &api) && (api.ErrorCode == codeStorage || api.ErrorCode == codeMemory || api.ErrorCode == codeResources ||
-		api.ErrorCode == codeMaxBytes || api.ErrorCode == codeStreamLimits):
+	case errors.As(err, &api) && slices.Contains(noRoom, api.ErrorCode):
 		return Full{fmt.Errorf("the queue %s is full (%w): remove old campaigns (campaign rm), or let the queue use more disk space "+
 			"(--max-size of campaign start, max_file_store of the server)", q.url, err)}
 	case Away(err):
@@ -175,16 +174,11 @@ func (q *Queue) Explain(err error) error {
 
 // Away reports whether an error says that the server was not reached: it may be reached later.
 func Away(err error) bool {
-	for _, is := range []error{
+	var network net.Error
+	return errors.As(err, &network) || slices.ContainsFunc([]error{
 		nats.ErrNoServers, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrConnectionClosed,
 		nats.ErrDisconnected, nats.ErrReconnectBufExceeded, jetstream.ErrNoStreamResponse, context.DeadlineExceeded,
-	} {
-		if errors.Is(err, is) {
-			return true
-		}
-	}
-	var network net.Error
-	return errors.As(err, &network)
+	}, func(is error) bool { return errors.Is(err, is) })
 }
 
 // URL is the address of the server, without credentials.

@@ -70,9 +70,7 @@ func hash(words ...string) uint64 {
 
 // moments are those of a lock, in order.
 func moments(rec *history.Record, lock string) (out []moment) {
-	add := func(at int64, kind, client string) {
-		out = append(out, moment{at, kind, client})
-	}
+	add := func(at int64, kind, client string) { out = append(out, moment{at, kind, client}) }
 	for _, g := range rec.ByLock[lock] {
 		if g.Acquire == nil {
 			continue
@@ -87,16 +85,15 @@ func moments(rec *history.Record, lock string) (out []moment) {
 		if d := g.DeadlineAt(math.MaxInt64); d.Set {
 			add(d.V, "end", g.Client)
 		}
-		for _, u := range g.Uses {
-			add(u.Start(), "use", g.Client)
-			if u.Return != nil {
-				add(u.Return.Time, "use "+string(u.Return.Type), g.Client)
-			}
-		}
-		for _, rel := range g.Releases {
-			add(rel.Start(), "release", g.Client)
-			if rel.Return != nil {
-				add(rel.Return.Time, "release "+string(rel.Return.Type), g.Client)
+		for _, of := range []struct {
+			kind  string
+			calls []*history.Call
+		}{{"use", g.Uses}, {"release", g.Releases}} {
+			for _, c := range of.calls {
+				add(c.Start(), of.kind, g.Client)
+				if c.Return != nil {
+					add(c.Return.Time, of.kind+" "+string(c.Return.Type), g.Client)
+				}
 			}
 		}
 		for _, l := range g.Losses {
@@ -210,10 +207,7 @@ func Shape(rec *history.Record, f checker.Finding) string {
 		if e == nil || e.F == history.FRun {
 			continue
 		}
-		who := e.Client
-		if who == "" {
-			who = e.Party
-		}
+		who := cmp.Or(e.Client, e.Party)
 		n := slices.Index(names, who)
 		if n < 0 {
 			n, names = len(names), append(names, who)

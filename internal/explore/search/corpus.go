@@ -73,45 +73,29 @@ func openCorpus(dir string) (*corpus, error) {
 	return c, err
 }
 
-// add remembers a behaviour; with something new in it the genome becomes a parent.
-func (c *corpus) add(g Genome, b Behaviour, violated bool) (fresh int, err error) {
-	e := &Entry{Genome: g, Margin: b.Margin, Violated: violated}
-	for _, f := range b.Features {
-		if c.seen[f] == 0 && len(c.seen) < mostFeatures {
+// learn remembers the behaviour of an entry, by what is new in it; then its genome becomes a parent. What another search has seen
+// counts only where it is new.
+func (c *corpus) learn(e Entry) (fresh int, err error) {
+	all := e.Features
+	e.Features = nil
+	for _, f := range all {
+		switch {
+		case c.seen[f] == 0 && len(c.seen) < mostFeatures:
 			e.Features = append(e.Features, f)
-		}
-		if c.seen[f] > 0 || len(c.seen) < mostFeatures {
+			c.seen[f] = 1
+		case c.seen[f] > 0 && !e.foreign:
 			c.seen[f]++
 		}
 	}
 	if len(e.Features) == 0 {
 		return 0, nil
 	}
-	return len(e.Features), c.append(e)
-}
-
-func (c *corpus) append(e *Entry) error {
-	c.entries = append(c.entries, e)
+	c.entries = append(c.entries, &e)
 	line, err := json.Marshal(e)
 	if err == nil {
 		_, err = c.file.Write(append(line, '\n'))
 	}
-	return err
-}
-
-// learn takes an entry of another search, if anything in it is new here.
-func (c *corpus) learn(other *Entry) (fresh bool, err error) {
-	e := &Entry{Genome: other.Genome, Margin: other.Margin, Violated: other.Violated, foreign: true}
-	for _, f := range other.Features {
-		if c.seen[f] == 0 && len(c.seen) < mostFeatures {
-			e.Features = append(e.Features, f)
-			c.seen[f] = 1
-		}
-	}
-	if len(e.Features) == 0 {
-		return false, nil
-	}
-	return true, c.append(e)
+	return len(e.Features), err
 }
 
 // The ways in which a parent is chosen.

@@ -12,6 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/explore"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/workloads"
 )
 
@@ -153,10 +154,8 @@ func (w *searching) violations(g Genome, nth int, dir string, r *checker.Results
 
 func (w *searching) known(check, fault string, f checker.Finding) *Violation {
 	of := explore.Target{Check: check, Rule: f.Rule, Class: f.Class}
-	for _, v := range w.state.Violations {
-		if v.Target == of && v.Cause == f.CauseKind && v.Fault == fault {
-			return v
-		}
-	}
-	return nil
+	v, _ := lists.Find(w.state.Violations, func(v *Violation) bool {
+		return v.Target == of && v.Cause == f.CauseKind && v.Fault == fault
+	})
+	return v
 }

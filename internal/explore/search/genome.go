@@ -12,6 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/catalog"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // Genome is what the search varies of a run. As JSON it is an entry of the corpus.
@@ -34,10 +35,7 @@ type Gene struct {
 
 // String is the gene as a flag has it.
 func (g Gene) String() string {
-	var parts []string
-	for _, k := range slices.Sorted(maps.Keys(g.Params)) {
-		parts = append(parts, k+"="+g.Params[k])
-	}
+	parts := lists.Map(slices.Sorted(maps.Keys(g.Params)), func(k string) string { return k + "=" + g.Params[k] })
 	if len(parts) == 0 {
 		return g.Name
 	}
@@ -63,6 +61,13 @@ func with(backend string, options map[string]string) string {
 	if len(options) == 0 {
 		return backend
 	}
+	g := given(backend)
+	maps.Copy(g.Params, options)
+	return g.String()
+}
+
+// given is a lock with the options that it was given.
+func given(backend string) Gene {
 	name, rest := catalog.Split(backend)
 	g := Gene{Name: name, Params: map[string]string{}}
 	for pair := range strings.SplitSeq(rest, ",") {
@@ -70,8 +75,7 @@ func with(backend string, options map[string]string) string {
 			g.Params[key] = value
 		}
 	}
-	maps.Copy(g.Params, options)
-	return g.String()
+	return g
 }
 
 func (g Genome) clone() Genome {
@@ -237,10 +241,7 @@ func (s *Space) change(rnd *rand.Rand, g *Genome, other Genome) {
 
 // String says it in short.
 func (g Genome) String() string {
-	var faults []string
-	for _, f := range g.Faults {
-		faults = append(faults, f.String())
-	}
+	faults := lists.Map(g.Faults, func(f Gene) string { return f.String() })
 	text := fmt.Sprintf("%s; %s; %d clients; %v", cmp.Or(strings.Join(faults, " + "), "no fault"), g.Workload, g.Clients, g.Time)
 	if g.Locks > 1 {
 		text += fmt.Sprintf("; %d locks", g.Locks)

@@ -89,13 +89,10 @@ const fresh = 2
 // Go searches. When ctx ends, what runs is stopped; what was found is in the state. The error is that no run could be made, or of
 // the directory.
 func (s *Search) Go(ctx context.Context) (*State, error) {
-	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+	if err := s.claim(); err != nil {
 		return nil, err
 	}
 	if err := os.RemoveAll(filepath.Join(s.Dir, tries)); err != nil { // of one that was killed
-		return nil, err
-	}
-	if err := s.claim(); err != nil {
 		return nil, err
 	}
 	c, err := openCorpus(s.Dir)
@@ -150,27 +147,18 @@ const baseFile = "search.json"
 
 // claim makes sure that a directory is empty, or that of a search of the same lock, judged in the same way.
 func (s *Search) claim() error {
-	path := filepath.Join(s.Dir, baseFile)
-	b, err := os.ReadFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		entries, err := os.ReadDir(s.Dir)
-		if err == nil && len(entries) > 0 {
-			err = harness.Usage(fmt.Errorf("%s is not empty, and is not the directory of an earlier "+
-				"search: name a new directory", s.Dir))
-		}
-		if err != nil {
-			return err
-		}
-		return files.WriteJSON(path, s.Space.base)
-	case err != nil:
+	b, err := files.Claim(s.Dir, baseFile, s.Space.base)
+	if errors.Is(err, files.ErrNotEmpty) {
+		return harness.Usage(fmt.Errorf("%s is not empty, and is not the directory of an earlier search: name a new directory", s.Dir))
+	}
+	if err != nil || b == nil {
 		return err
 	}
 	var there harness.Config
 	var line string // which earlier versions stored
 	if json.Unmarshal(b, &line) != nil {
 		if err := json.Unmarshal(b, &there); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return fmt.Errorf("%s: %w", filepath.Join(s.Dir, baseFile), err)
 		}
 		line = strings.Join(there.Args(), " ")
 	}
@@ -181,20 +169,17 @@ func (s *Search) claim() error {
 	return nil
 }
 
+// mostKept bounds the files of a search, in bytes.
+const mostKept = 1 << 30
+
 // tries is where runs are made.
 const tries = "try"
 
 // load reads the violations of a search that is gone on with.
 func (w *searching) load() error {
-	b, err := os.ReadFile(filepath.Join(w.Dir, ViolationsFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		err = json.Unmarshal(b, &w.state.Violations)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", filepath.Join(w.Dir, ViolationsFile), err)
+	err := files.ReadJSON(filepath.Join(w.Dir, ViolationsFile), mostKept, &w.state.Violations)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	for _, v := range w.state.Violations {
 		w.state.Runs = max(w.state.Runs, v.Nth)
@@ -283,14 +268,12 @@ func (w *searching) learn(g Genome, nth int, dir string, r *checker.Results, rec
 	w.failed = 0
 	w.unjudged(r)
 	b := Observe(rec, r)
-	if _, err := w.corpus.add(g, b, r.Verdict == checker.Fail); err != nil {
-		w.give(err)
+	_, err = w.corpus.learn(Entry{Genome: g, Features: b.Features, Margin: b.Margin, Violated: r.Verdict == checker.Fail})
+	kept, kerr := w.violations(g, nth, dir, r, rec)
+	if kerr == nil {
+		kerr = w.keep(nth, dir, kept, r, b)
 	}
-	kept, err := w.violations(g, nth, dir, r, rec)
-	if err == nil {
-		err = w.keep(nth, dir, kept, r, b)
-	}
-	if err != nil {
+	if err = cmp.Or(err, kerr); err != nil {
 		w.give(err)
 	}
 	w.state.Features, w.state.Corpus = len(w.corpus.seen), len(w.corpus.entries)

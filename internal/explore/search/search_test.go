@@ -69,7 +69,7 @@ func TestCorpus(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, features := range [][]uint64{{1, 2}, {2}, {2, 3}} {
-		if n, err := c.add(Genome{Clients: i + 2}, Behaviour{Features: features, Margin: int64(i)}, false); err != nil ||
+		if n, err := c.learn(Entry{Genome: Genome{Clients: i + 2}, Features: features, Margin: int64(i)}); err != nil ||
 			n != []int{2, 0, 1}[i] {
 			t.Errorf("%v: %d new, %v", features, n, err)
 		}
@@ -86,7 +86,7 @@ func TestCorpus(t *testing.T) {
 	if len(again.entries) != 2 || again.seen[3] == 0 || again.entries[1].Genome.Clients != 4 {
 		t.Errorf("%d entries, %v", len(again.entries), again.seen)
 	}
-	if n, err := again.add(Genome{}, Behaviour{Features: []uint64{3, 4}}, true); err != nil || n != 1 {
+	if n, err := again.learn(Entry{Features: []uint64{3, 4}, Violated: true}); err != nil || n != 1 {
 		t.Errorf("%d new, %v", n, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, CorpusFile), []byte("nonsense\n"), 0o644); err != nil {

@@ -51,12 +51,14 @@ func (w *searching) exchange(ctx context.Context, now bool) {
 		if !w.Space.has(e.Genome) {
 			continue
 		}
-		fresh, err := w.corpus.learn(e)
+		fresh, err := w.corpus.learn(Entry{
+			Genome: e.Genome, Features: e.Features, Margin: e.Margin, Violated: e.Violated, foreign: true,
+		})
 		if err != nil {
 			w.give(err)
 			return
 		}
-		if fresh {
+		if fresh > 0 {
 			w.state.Learnt++
 		}
 	}

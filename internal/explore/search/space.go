@@ -3,13 +3,13 @@ package search
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/catalog"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -141,18 +141,11 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, choice Choice) (*Spac
 // chosen are the options that are to be varied. Those that were given with the lock stay as they are, unless they are named.
 func (s *Space) chosen(backend string, all []catalog.Param, names []string) (out []catalog.Param, err error) {
 	if slices.Contains(names, EveryOption) {
-		_, rest := catalog.Split(backend)
-		given := catalog.Values{}
-		for pair := range strings.SplitSeq(rest, ",") {
-			key, value, _ := strings.Cut(pair, "=")
-			given[key] = value
-		}
-		for _, p := range all {
-			if _, fixed := given[p.Name]; !fixed && len(s.valuesOf(p)) > 0 {
-				out = append(out, p)
-			}
-		}
-		return out, nil
+		set := given(backend).Params
+		return lists.Filter(all, func(p catalog.Param) bool {
+			_, fixed := set[p.Name]
+			return !fixed && len(s.valuesOf(p)) > 0
+		}), nil
 	}
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(p catalog.Param) bool { return p.Name == name })
@@ -207,10 +200,7 @@ func (s *Space) carries() bool {
 
 // Faults are the names of those that can be injected.
 func (s *Space) Faults() (names []string) {
-	for _, f := range s.faults {
-		names = append(names, f.Name)
-	}
-	return names
+	return lists.Map(s.faults, func(f nemesis.Spec) string { return f.Name })
 }
 
 // Workloads are the names of those that can be run.

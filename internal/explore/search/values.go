@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/catalog"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // around are the parts of a default that are tried.
@@ -45,11 +46,7 @@ func (s *Space) valuesOf(p catalog.Param) []string {
 		return slices.Compact(out)
 	}
 	if d, err := time.ParseDuration(p.Default); err == nil && d > 0 {
-		var out []string
-		for _, by := range around {
-			out = append(out, time.Duration(float64(d)*by).String())
-		}
-		return out
+		return lists.Map(around, func(by float64) string { return time.Duration(float64(d) * by).String() })
 	}
 	return nil
 }
