@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/operations"
 	"github.com/lockstorm/lockstorm/internal/operations/models"
 )
@@ -179,13 +180,8 @@ func tellModelled(w io.Writer, m models.Model, h *operations.History, r modelRes
 	fmt.Fprintln(w)
 }
 
-func orderly(judged []models.Result) (n int) {
-	for _, o := range judged {
-		if o.Verdict == models.Pass {
-			n++
-		}
-	}
-	return n
+func orderly(judged []models.Result) int {
+	return len(lists.Filter(judged, func(o models.Result) bool { return o.Verdict == models.Pass }))
 }
 
 func tellObject(w io.Writer, m models.Model, o models.Result) {

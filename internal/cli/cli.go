@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,7 +87,10 @@ func Main(book *suite.Collection, st State, verbs ...Verb) int {
 	ctx, stop := signal.NotifyContext(st.Context, ending()...)
 	defer stop()
 	out := &output{w: st.Stdout}
-	st.Stdout = out
+	st.Stdout, st.Stdin = out, cmp.Or(st.Stdin, io.Reader(strings.NewReader("")))
+	if st.Env == nil {
+		st.Env = func(string) string { return "" }
+	}
 	defer unbroken()()
 	go func() { // a second signal ends the program at once; the kernel ends its children
 		<-ctx.Done()

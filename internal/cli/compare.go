@@ -64,8 +64,8 @@ measured in B; else 0. --page writes both side by side as a web page.`,
 				}
 				fmt.Fprintf(a.st.Stderr, "page: %s\n", absolute(page))
 			}
-			if code := d.Code(); fail && code != harness.ExitPass {
-				return a.Exit(code)
+			if fail {
+				return a.Exit(d.Code())
 			}
 			return nil
 		},

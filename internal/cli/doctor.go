@@ -17,6 +17,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/cachedir"
 	"github.com/lockstorm/lockstorm/internal/cluster/container"
 	"github.com/lockstorm/lockstorm/internal/companion"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // usable says how a topology can be started here, or what a tool is that faults need.
@@ -207,10 +208,7 @@ func clocks() usable {
 
 func examine(ctx context.Context, cat *harness.Catalogue, t cluster.Topology) usable {
 	u := usable{Topology: t.Name, Versions: map[string]string{}}
-	var programs []string
-	for _, n := range t.Nodes {
-		programs = append(programs, n.Binary)
-	}
+	programs := lists.Map(t.Nodes, func(n cluster.Recipe) string { return n.Binary })
 	slices.Sort(programs)
 	u.programs = strings.Join(slices.Compact(programs), ", ")
 	if len(t.Nodes) == 0 {

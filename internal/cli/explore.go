@@ -34,11 +34,10 @@ type exploreFlags struct {
 
 // The defaults of a search.
 const (
-	exploreTime  = 10 * time.Minute
-	exploreKeep  = 20
-	shrinkRuns   = 60
-	shrinkRate   = 5
-	leastExplore = time.Second
+	exploreTime = 10 * time.Minute
+	exploreKeep = 20
+	shrinkRuns  = 60
+	shrinkRate  = 5
 )
 
 func (a *App) exploreCommand() *cobra.Command {

@@ -60,8 +60,7 @@ func (a *App) plainFlagError(err error) error {
 	if o, ok := value.(*once); ok {
 		value = o.Value
 	}
-	switch value.(type) {
-	case atLeast, longer:
+	if _, ours := value.(checked); ours {
 		return fmt.Errorf("--%s %s: %w", bad.GetFlag().Name, bad.GetValue(), errors.Unwrap(bad))
 	}
 	want := map[string]string{
@@ -107,59 +106,48 @@ func (a *App) unknownFlag(unknown *pflag.NotExistError) error {
 		catalog.Nearest(unknown.GetSpecifiedName(), names))
 }
 
-// atLeast is a whole number from a least one on. What stands for nothing given is set before and need not
-// keep to it.
-type atLeast struct {
-	value *int
-	least int
+// checked is a flag whose value is read by set, of the type that help shows. What stands for nothing given is set before and need
+// not keep to what set asks.
+type checked struct {
+	kind string
+	text func() string
+	set  func(string) error
 }
 
 // Number adds a flag of a whole number from a least one on.
 func Number(f *pflag.FlagSet, value *int, name string, least, def int, usage string) {
 	*value = def
-	f.Var(atLeast{value, least}, name, usage)
+	f.Var(checked{"int", func() string { return strconv.Itoa(*value) }, func(s string) error {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < least {
+			return fmt.Errorf("the value must be a whole number, %d or more", least)
+		}
+		*value = n
+		return nil
+	}}, name, usage)
 	if def < least {
 		f.Lookup(name).DefValue = "" // it is said in words
 	}
 }
 
-// String is the number.
-func (a atLeast) String() string { return strconv.Itoa(*a.value) }
-
-// Type is what help shows.
-func (a atLeast) Type() string { return "int" }
-
-// Set reads it.
-func (a atLeast) Set(s string) error {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < a.least {
-		return fmt.Errorf("the value must be a whole number, %d or more", a.least)
-	}
-	*a.value = n
-	return nil
-}
-
-// longer is a duration above zero.
-type longer struct{ value *time.Duration }
-
 // positive adds a flag of a duration above zero.
 func positive(f *pflag.FlagSet, value *time.Duration, name, usage string) {
-	f.Var(longer{value}, name, usage)
+	f.Var(checked{"duration", func() string { return value.String() }, func(s string) error {
+		d, err := time.ParseDuration(s)
+		if err != nil || d <= 0 {
+			return errors.New("the value must be a duration above 0, such as 90s or 10m")
+		}
+		*value = d
+		return nil
+	}}, name, usage)
 	f.Lookup(name).DefValue = ""
 }
 
-// String is the duration.
-func (l longer) String() string { return l.value.String() }
+// String is the value.
+func (c checked) String() string { return c.text() }
 
 // Type is what help shows.
-func (l longer) Type() string { return "duration" }
+func (c checked) Type() string { return c.kind }
 
-// Set reads it.
-func (l longer) Set(s string) error {
-	d, err := time.ParseDuration(s)
-	if err != nil || d <= 0 {
-		return fmt.Errorf("the value must be a duration above 0, such as 90s or 10m")
-	}
-	*l.value = d
-	return nil
-}
+// Set reads the value.
+func (c checked) Set(s string) error { return c.set(s) }

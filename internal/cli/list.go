@@ -9,9 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/catalog"
+	"github.com/lockstorm/lockstorm/internal/lists"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/workloads"
 )
 
 // listed is an entry of a list, also as JSON.
@@ -28,8 +32,8 @@ type listed struct {
 func (a *App) listCommand() *cobra.Command {
 	lists := map[string]func() []listed{
 		"backends": a.backends, "nemeses": a.nemeses, "workloads": a.workloads,
-		"checks":     func() []listed { return plain(a.cat.Checks) },
-		"topologies": func() []listed { return plain(a.cat.Topologies) },
+		"checks":     func() []listed { return each(a.cat.Checks, plain) },
+		"topologies": func() []listed { return each(a.cat.Topologies, plain) },
 		"registers":  a.registers,
 	}
 	kinds := []string{"backends", "nemeses", "workloads", "checks", "topologies", "registers"}
@@ -72,64 +76,47 @@ func (a *App) listCommand() *cobra.Command {
 
 // one is the item of a name.
 func one(items []listed, kind, name string) ([]listed, error) {
-	var names []string
-	for _, l := range items {
-		if l.Name == name {
-			return []listed{l}, nil
-		}
-		names = append(names, l.Name)
+	if l, ok := lists.Find(items, func(l listed) bool { return l.Name == name }); ok {
+		return []listed{l}, nil
 	}
+	names := lists.Map(items, func(l listed) string { return l.Name })
 	return nil, harness.Usage(fmt.Errorf("%q is not in the list: %ssee: list %s", name, catalog.DidYouMean(name, names), kind))
 }
 
-func plain[S catalog.Entry](c *catalog.Catalog[S]) []listed {
-	var out []listed
-	for _, s := range c.All() {
-		out = append(out, listed{Name: s.EntryName(), Doc: s.EntryDoc()})
+// each lists a catalogue; one of somebody else may have none of a kind.
+func each[S catalog.Entry](c *catalog.Catalog[S], as func(S) listed) []listed {
+	if c == nil {
+		return nil
 	}
-	return out
+	return lists.Map(c.All(), as)
 }
+
+func plain[S catalog.Entry](s S) listed { return listed{Name: s.EntryName(), Doc: s.EntryDoc()} }
 
 func (a *App) backends() []listed {
-	var out []listed
-	for _, b := range a.cat.Backends.All() {
-		l := listed{Name: b.Name, Doc: b.Doc, Topologies: b.Topologies, Ends: b.Ends, Tokens: b.Tokens}
-		l.Points, l.Params = history.PointNames(b.Points), b.Params
-		out = append(out, l)
-	}
-	return out
+	return each(a.cat.Backends, func(b backends.Spec) listed {
+		return listed{
+			Name: b.Name, Doc: b.Doc, Topologies: b.Topologies, Ends: b.Ends, Tokens: b.Tokens, Points: history.PointNames(b.Points),
+			Params: b.Params,
+		}
+	})
 }
 
-// registers are those in stores; a catalogue of somebody else may have none.
 func (a *App) registers() []listed {
-	var out []listed
-	if a.cat.Registers == nil {
-		return out
-	}
-	for _, r := range a.cat.Registers.All() {
-		out = append(out, listed{Name: r.Name, Doc: r.Doc, Topologies: r.Topologies})
-	}
-	return out
+	return each(a.cat.Registers, func(r backends.Register) listed {
+		return listed{Name: r.Name, Doc: r.Doc, Topologies: r.Topologies}
+	})
 }
 
 func (a *App) nemeses() []listed {
-	var out []listed
-	for _, n := range a.cat.Nemeses.All() {
-		out = append(out, listed{Name: n.Name, Doc: n.Doc, Params: n.Params})
-	}
-	return out
+	return each(a.cat.Nemeses, func(n nemesis.Spec) listed { return listed{Name: n.Name, Doc: n.Doc, Params: n.Params} })
 }
 
 func (a *App) workloads() []listed {
-	common := append(history.PointNames(history.SectionPoints()), history.PointNames(history.MessagePoints())...)
-	var out []listed
-	for _, w := range a.cat.Workloads.All() {
-		out = append(out, listed{
-			Name: w.Name, Doc: w.Doc, Params: w.Params,
-			Points: append(slices.Clone(common), history.PointNames(w.Points)...),
-		})
-	}
-	return out
+	common := slices.Concat(history.SectionPoints(), history.MessagePoints())
+	return each(a.cat.Workloads, func(w workloads.Spec) listed {
+		return listed{Name: w.Name, Doc: w.Doc, Params: w.Params, Points: history.PointNames(slices.Concat(common, w.Points))}
+	})
 }
 
 // printList prints a line for each.

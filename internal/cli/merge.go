@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,9 +46,7 @@ links to the runs where they are: do not move them. It exits as the whole suite 
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.out, "out", "", "directory of the report: new, empty, or one of DIR")
-	f.StringVar(&s.baseline, "baseline", "", "earlier results.json: failures that it has do not fail again")
-	f.BoolVar(&s.update, "update-baseline", false, "write the results of this suite to the file of --baseline")
-	f.BoolVar(&s.asJSON, "json", false, "print results.json on stdout")
+	s.results(f)
 	return cmd
 }
 
@@ -57,10 +56,8 @@ func newOrSame(out string, dirs []string) error {
 	if errors.Is(err, fs.ErrNotExist) || (err == nil && len(entries) == 0) {
 		return nil
 	}
-	for _, d := range dirs {
-		if filepath.Clean(d) == filepath.Clean(out) && len(dirs) == 1 {
-			return nil
-		}
+	if len(dirs) == 1 && filepath.Clean(dirs[0]) == filepath.Clean(out) {
+		return nil
 	}
 	return fmt.Errorf("--out %s is not empty: choose a new directory", out)
 }
@@ -73,10 +70,7 @@ func (a *App) initCommand() *cobra.Command {
 			"else of two of lockstorm's.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			path := suiteFile
-			if len(args) > 0 {
-				path = args[0]
-			}
+			path := cmp.Or(append(args, suiteFile)...)
 			text, err := plan.Init(a.book, a.st.Name)
 			if err != nil {
 				return err

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -67,11 +66,7 @@ expected. 3 wrong usage; 70 a bug; 130 interrupted.`,
 			if err := s.alone(cmd.Flags()); err != nil {
 				return err
 			}
-			name := suiteFile
-			if len(args) > 0 {
-				name = args[0]
-			}
-			file, err := plan.Open(a.book, name, a.stdin())
+			file, err := plan.Open(a.book, cmp.Or(append(args, suiteFile)...), a.st.Stdin)
 			if err != nil {
 				return harness.Usage(err)
 			}
@@ -88,15 +83,20 @@ expected. 3 wrong usage; 70 a bug; 130 interrupted.`,
 	positive(f, &s.budget, "budget", "start no more runs after this time (default: the suite's)")
 	f.StringVar(&s.seeds, "seeds", "", "seeds in place of the file's: 5 (1 to 5), 6-10, 1,4,9")
 	f.BoolVar(&s.resume, "resume", false, "continue the interrupted suite in the directory of --out")
-	f.StringVar(&s.baseline, "baseline", "", "earlier results.json: failures that it has do not fail again")
-	f.BoolVar(&s.update, "update-baseline", false, "write the results of this suite to the file of --baseline")
+	s.results(f)
 	f.StringArrayVar(&s.replace, "replace", nil, "OLD=NEW: run NEW in place of OLD, with OLD's expectations")
 	f.BoolVar(&s.list, "list", false, "list cells, expected outcomes and the estimated time; run nothing")
 	f.BoolVar(&s.print, "print", false, "print the suite file, without making runs")
 	Number(f, &s.matrix, "print-matrix", 1, 0, "print n shards as JSON, for the job matrix of a CI")
 	f.BoolVar(&s.schema, "schema", false, "print the JSON schema of suite files; run nothing")
-	f.BoolVar(&s.asJSON, "json", false, "print results.json on stdout")
 	return cmd
+}
+
+// results adds the flags for what becomes of the results.
+func (s *suiteFlags) results(f *pflag.FlagSet) {
+	f.StringVar(&s.baseline, "baseline", "", "earlier results.json: failures that it has do not fail again")
+	f.BoolVar(&s.update, "update-baseline", false, "write the results of this suite to the file of --baseline")
+	f.BoolVar(&s.asJSON, "json", false, "print results.json on stdout")
 }
 
 // alone says which flags that print something and run nothing stand together.
@@ -113,14 +113,6 @@ func (s suiteFlags) alone(f *pflag.FlagSet) error {
 	return nil
 }
 
-// stdin is the standard input; an empty one where there is none.
-func (a *App) stdin() io.Reader {
-	if a.st.Stdin == nil {
-		return strings.NewReader("")
-	}
-	return a.st.Stdin
-}
-
 // suite expands a suite file and runs it.
 func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 	if s.print {
@@ -134,16 +126,12 @@ func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 	if s.matrix > 0 {
 		return a.PrintJSON(gate.Matrix(s.matrix))
 	}
-	failures := s.failures
-	if s.failFast {
-		failures = 1
-	}
 	r := &gate.Runner{
-		Catalogue: a.cat, Jobs: s.jobs, Retry: s.retry, MaxFailures: failures, Budget: file.TimeBudget(),
+		Catalogue: a.cat, Jobs: s.jobs, Retry: s.retry, MaxFailures: s.failures, Budget: cmp.Or(s.budget, file.TimeBudget()),
 		Resume: s.resume, Timings: gate.ReadTimings(),
 	}
-	if s.budget > 0 {
-		r.Budget = s.budget
+	if s.failFast {
+		r.MaxFailures = 1
 	}
 	if s.list {
 		return a.listCells(def.Cells, r)
@@ -220,10 +208,7 @@ func (a *App) define(file *plan.File, s suiteFlags) (*gate.Definition, error) {
 
 // Define expands a suite file or preset, as the verb suite does.
 func (a *App) Define(name, seeds string, replace []string) (*gate.Definition, error) {
-	if name == "" {
-		name = suiteFile
-	}
-	file, err := plan.Open(a.book, name, a.stdin())
+	file, err := plan.Open(a.book, cmp.Or(name, suiteFile), a.st.Stdin)
 	if err != nil {
 		return nil, harness.Usage(err)
 	}

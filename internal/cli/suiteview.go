@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -81,11 +82,8 @@ type cellCount struct{ cells, controls, skipped, runs int }
 
 func countCells(cells []plan.Cell) (n cellCount) {
 	for _, c := range cells {
-		switch {
-		case c.Control:
+		if c.Control {
 			n.controls++
-		default:
-			n.cells++
 		}
 		if c.Skip != "" {
 			n.skipped++
@@ -93,6 +91,7 @@ func countCells(cells []plan.Cell) (n cellCount) {
 			n.runs += len(c.Seeds)
 		}
 	}
+	n.cells = len(cells) - n.controls
 	return n
 }
 
@@ -169,11 +168,7 @@ func (a *App) summarizeSuite(r *gate.Results, asJSON bool) error {
 
 // tellCI speaks to the CI service where it says that it is one: annotations, and a summary of the step.
 func (a *App) tellCI(r *gate.Results, out string, asJSON bool) error {
-	env := a.st.Env
-	if env == nil {
-		return nil
-	}
-	w := a.st.Stdout
+	env, w := a.st.Env, a.st.Stdout
 	if asJSON { // which is one document; commands of a workflow are read from both
 		w = a.st.Stderr
 	}
@@ -198,11 +193,7 @@ func (a *App) tellCI(r *gate.Results, out string, asJSON bool) error {
 	if err != nil {
 		return fmt.Errorf("cannot write the summary of the CI step: %w", err)
 	}
-	err = matrix.Of(r, out, out).Markdown(f)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return errors.Join(matrix.Of(r, out, out).Markdown(f), f.Close())
 }
 
 // annotation escapes a text as the commands of a workflow want it.

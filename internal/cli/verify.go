@@ -13,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/proof"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
 )
@@ -100,11 +101,7 @@ func (a *App) verifyPath(path string, s verifyFlags) (int, error) {
 			return 0, err
 		}
 		worst = worse(worst, code)
-		for _, p := range v.Proofs {
-			if p.Err == nil {
-				holds++
-			}
-		}
+		holds += len(lists.Filter(v.Proofs, func(p harness.VerifiedProof) bool { return p.Err == nil }))
 	}
 	if len(runs) > 1 {
 		a.println("%s: %s; valid proofs: %d", path, checker.Count(len(runs), "run"), holds)
@@ -153,7 +150,7 @@ func (a *App) sayVerified(v *harness.Verified, s verifyFlags, brief bool) (worst
 	}
 	worst = codeOf(v.Wrong)
 	holds := 0
-	var like *alike
+	var said []*alike
 	for i, p := range v.Proofs {
 		if s.finding > 0 && s.finding != i+1 {
 			continue
@@ -163,20 +160,29 @@ func (a *App) sayVerified(v *harness.Verified, s verifyFlags, brief bool) (worst
 		if code == harness.ExitPass {
 			holds++
 		}
-		one := &alike{first: i + 1, last: i + 1, check: p.Check, rule: p.Finding.Rule, class: p.Finding.Class, verdict: verdict(p)}
-		switch {
+		one := &alike{first: i + 1, last: i + 1, text: found(p.Check, p.Finding.Rule, string(p.Finding.Class)) + ": " + verdict(p)}
+		switch last := len(said) - 1; {
 		case brief && code == harness.ExitPass:
-			continue
-		case like != nil && !s.all && like.joins(one):
-			continue
-		}
-		a.sayAlike(like)
-		if like = one; code == harness.ExitPass {
-			a.println("%s\n   %s\n", like, strings.Join(p.Story, "\n   "))
-			like.first = i + 2
+		case last >= 0 && !s.all && said[last].text == one.text:
+			said[last].last = i + 1
+		case code == harness.ExitPass:
+			one.story = p.Story
+			fallthrough
+		default:
+			said = append(said, one)
 		}
 	}
-	a.sayAlike(like)
+	for _, l := range said {
+		if l.story != nil {
+			a.println("%d. %s\n   %s\n", l.first, l.text, strings.Join(l.story, "\n   "))
+			l.first++
+		}
+		if l.first == l.last {
+			a.println("%d. %s", l.first, l.text)
+		} else if l.first < l.last {
+			a.println("%d to %d. %s", l.first, l.last, l.text)
+		}
+	}
 	switch {
 	case v.Wrong != nil:
 		a.println("%s: the stored results ARE WRONG: %v", v.Dir, v.Wrong)
@@ -193,26 +199,9 @@ func (a *App) sayVerified(v *harness.Verified, s verifyFlags, brief bool) (worst
 
 // alike are findings one after the other of which the same is said.
 type alike struct {
-	first, last          int
-	check, rule, verdict string
-	class                checker.Class
-}
-
-// joins adds a finding to those before it, if the same is said of it.
-func (l *alike) joins(next *alike) bool {
-	same := l.check == next.check && l.rule == next.rule && l.class == next.class && l.verdict == next.verdict
-	if same {
-		l.last = next.last
-	}
-	return same
-}
-
-func (l *alike) String() string {
-	numbers := fmt.Sprint(l.first)
-	if l.last > l.first {
-		numbers += fmt.Sprintf(" to %d", l.last)
-	}
-	return fmt.Sprintf("%s. %s: %s", numbers, found(l.check, l.rule, string(l.class)), l.verdict)
+	first, last int
+	text        string
+	story       []string // of the first; nil: there is none
 }
 
 // found names a finding; it has a class where the question arises.
@@ -221,13 +210,6 @@ func found(check, rule, class string) string {
 		return check + ", " + rule
 	}
 	return fmt.Sprintf("%s, %s (%s)", check, rule, class)
-}
-
-// sayAlike says what was not said yet.
-func (a *App) sayAlike(l *alike) {
-	if l != nil && l.first <= l.last {
-		a.println("%s", l)
-	}
 }
 
 // fewEvents is how many events of a proof a person can follow.

@@ -49,12 +49,7 @@ type reach struct {
 	name string
 }
 
-func (v *verb) env(name string) string {
-	if v.st.Env == nil {
-		return ""
-	}
-	return v.st.Env(name)
-}
+func (v *verb) env(name string) string { return v.st.Env(name) }
 
 func (r *reach) flags(f *pflag.FlagSet, v *verb) {
 	f.StringVar(&r.URL, "queue", v.env("LOCKSTORM_QUEUE"), "NATS server of the campaign, nats://HOST:PORT or tls://HOST:PORT")

@@ -17,6 +17,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/campaign"
 	"github.com/lockstorm/lockstorm/internal/campaign/queue"
 	"github.com/lockstorm/lockstorm/internal/cli"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/pages/matrix"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -218,10 +219,9 @@ func (v *verb) show(s *campaign.State, asJSON bool) error {
 		return v.PrintJSON(s)
 	}
 	fmt.Fprintf(v.st.Stdout, "campaign %s: %s\n", s.Name, line(s))
-	var counts []string
-	for _, status := range slices.Sorted(maps.Keys(s.Statuses)) {
-		counts = append(counts, fmt.Sprintf("%d %s", s.Statuses[status], status))
-	}
+	counts := lists.Map(slices.Sorted(maps.Keys(s.Statuses)), func(status gate.Status) string {
+		return fmt.Sprintf("%d %s", s.Statuses[status], status)
+	})
 	if len(counts) > 0 {
 		fmt.Fprintf(v.st.Stdout, "  %s\n", strings.Join(counts, ", "))
 	}

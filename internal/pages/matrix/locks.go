@@ -1,10 +1,12 @@
 package matrix
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/suites/answer"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
 )
@@ -86,10 +88,8 @@ func (t *Table) Share(c cell) string {
 	if l == nil {
 		return c.Rate()
 	}
-	for _, v := range l.Violated {
-		if v.Fault == c.Column {
-			return fmt.Sprintf("%d/%d", v.Violating, v.Runs)
-		}
+	if v, ok := lists.Find(l.Violated, func(v answer.Violation) bool { return v.Fault == c.Column }); ok {
+		return fmt.Sprintf("%d/%d", v.Violating, v.Runs)
 	}
 	return ""
 }
@@ -99,10 +99,7 @@ var signs = map[string]string{"safe": "✓", "inherent": "▲", "defect": "✕",
 
 // Sign is that of a cell; a word where there is none.
 func (c cell) Sign() string {
-	if sign := signs[c.Shown()]; sign != "" {
-		return sign
-	}
-	return c.Shown()
+	return cmp.Or(signs[c.Shown()], c.Shown())
 }
 
 // figureOf is a figure with its interval.

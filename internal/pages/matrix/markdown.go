@@ -212,12 +212,7 @@ func (t *Table) testcases(suite string, c cell) (out []junit.Testcase) {
 }
 
 func reported(cases []junit.Testcase) bool {
-	for _, tc := range cases {
-		if tc.Failure != nil || tc.Error != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(cases, func(tc junit.Testcase) bool { return tc.Failure != nil || tc.Error != nil })
 }
 
 // visible is text of elsewhere that neither a terminal obeys nor XML refuses.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
 	"github.com/lockstorm/lockstorm/suite"
@@ -96,13 +97,9 @@ func (t *Table) Alerts() (out []string) {
 
 // Class is pass, fail or unknown.
 func (t *Table) Class() string {
-	switch t.ExitCode {
-	case harness.ExitPass:
-		return "pass"
-	case harness.ExitUnknown, harness.ExitInterrupted:
-		return "unknown"
-	}
-	return "fail"
+	return cmp.Or(map[int]string{
+		harness.ExitPass: "pass", harness.ExitUnknown: "unknown", harness.ExitInterrupted: "unknown",
+	}[t.ExitCode], "fail")
 }
 
 // Facts are what is known of the suite as a whole.
@@ -236,10 +233,7 @@ func (c cell) Doors() []run {
 	if len(doors) < 2 {
 		return nil
 	}
-	slices.SortStableFunc(doors, func(a, b run) int {
-		good := func(r run) int { return map[string]int{"good": 1}[r.Kind()] }
-		return cmp.Compare(good(a), good(b))
-	})
+	slices.SortStableFunc(doors, func(a, b run) int { return lists.First(a.Kind() != "good", b.Kind() != "good") })
 	return doors[:min(len(doors), maxDoors)]
 }
 
@@ -286,35 +280,23 @@ func (t *Table) axes() (rows, columns []string) {
 		if c.Control {
 			continue
 		}
-		if !slices.Contains(rows, c.Row) {
-			rows = append(rows, c.Row)
-		}
-		if !slices.Contains(columns, c.Column) {
-			columns = append(columns, c.Column)
-		}
+		rows = lists.With(rows, c.Row)
+		columns = lists.With(columns, c.Column)
 	}
 	return rows, columns
 }
 
 // At are the cells of a place.
 func (t *Table) At(row, column string) (out []cell) {
-	for _, c := range t.Cells {
-		if !c.Control && c.Row == row && c.Column == column {
-			out = append(out, c)
-		}
-	}
-	return out
+	return lists.Filter(t.Cells, func(c cell) bool { return !c.Control && c.Row == row && c.Column == column })
 }
 
 // Surprises are the cells that are not as expected, the worst first.
 func (t *Table) Surprises() []cell {
-	rank := map[string]int{"bad": 0, "open": 1, "odd": 2}
-	var out []cell
-	for _, c := range t.Cells {
-		if _, ok := rank[c.Kind()]; ok {
-			out = append(out, c)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b cell) int { return cmp.Compare(rank[a.Kind()], rank[b.Kind()]) })
+	order := []string{"bad", "open", "odd"}
+	out := lists.Filter(t.Cells, func(c cell) bool { return slices.Contains(order, c.Kind()) })
+	slices.SortStableFunc(out, func(a, b cell) int {
+		return cmp.Compare(slices.Index(order, a.Kind()), slices.Index(order, b.Kind()))
+	})
 	return out
 }
