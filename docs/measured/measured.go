@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
+
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // Claims are the answers of the runs of `make series RUN=TestSeriesClaims`: JSON, a list of own.Answer.
@@ -72,10 +74,7 @@ func (t *Table) String() string {
 	w := csv.NewWriter(&b)
 	lines := [][]string{t.Columns}
 	for _, r := range t.Rows {
-		var cells []string
-		for _, c := range t.Columns {
-			cells = append(cells, r[c])
-		}
+		cells := lists.Map(t.Columns, func(c string) string { return r[c] })
 		lines = append(lines, cells)
 	}
 	if err := w.WriteAll(lines); err != nil {

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"text/template"
 
 	"github.com/lockstorm/lockstorm/docs/measured"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 	"github.com/lockstorm/lockstorm/suite"
 )
@@ -117,9 +119,7 @@ func explained(why, rows measured.Rows) (links, missing []string) {
 				continue
 			}
 			link := fmt.Sprintf("[%s](libraries.md#%s)", why[i]["label"], anchor(why[i]["heading"]))
-			if !slices.Contains(links, link) {
-				links = append(links, link)
-			}
+			links = lists.With(links, link)
 		}
 	}
 	return links, missing
@@ -150,16 +150,10 @@ func explains(w, r measured.Row, what string) bool {
 
 // anchor is what a heading of a page is linked by.
 func anchor(heading string) string {
-	return strings.Map(func(c rune) rune {
-		if c == ' ' {
-			return '-'
-		}
-		if strings.ContainsRune("-_abcdefghijklmnopqrstuvwxyz0123456789", c) {
-			return c
-		}
-		return -1
-	}, strings.ToLower(heading))
+	return notInAnchor.ReplaceAllString(strings.ReplaceAll(strings.ToLower(heading), " ", "-"), "")
 }
+
+var notInAnchor = regexp.MustCompile(`[^a-z0-9_-]`)
 
 // others are the faults of rows, each with its sign, where that is not a tick.
 func others(rs measured.Rows) string {

@@ -6,6 +6,7 @@ package tables
 
 import (
 	"cmp"
+	"embed"
 	"fmt"
 	"reflect"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -55,35 +57,7 @@ func (p *page) header(cells ...string) {
 // Faults returns docs/faults.md.
 func Faults(c *harness.Catalogue) string {
 	var p page
-	p.line("# Faults\n\n%s"+quoted(`Inject a fault with ~--nemesis NAME[:key=value,...]~; repeat the flag to combine faults. A
-fault counts as injected only if its effect was observed: the history holds its targets and this proof. ~lockstorm list faults
-NAME~ prints all parameters of one.
-
-A fault that cannot work on the topology is skipped, with the reason. If all are skipped, the run is refused: exit code 3, or
-4 if only this host prevents them (a tool is missing).
-
-## When it strikes
-
-A point is a step of a client (~list workloads NAME~ and ~list backends NAME~ show them) or a message of the lock: at
-~request~ the client has sent one, at ~reply~ the server has. Without ~at~, most faults alternate between a fresh grant and a
-random time.
-
-- **Messages** are held back until the fault has taken effect; the client is not stopped. ~server-restart:at=reply,nth=5~
-  restarts a server after
-  it has answered the fifth message of a client, before the client gets the answer.
-- **Steps:** a fault of servers, stores or clocks keeps the client at its point until another client is granted the lock, so
-  that a rare race
-  becomes certain: for ~stay~ at most, and never longer than 0.9 of its lease.
-- **Servers:** ~nodes~ prefers those that granted the lock, if it says which. One without data (a Sentinel) is hit only by name.
-- **Links** (client to server, client to protected data, server to server) lead through toxiproxy in lockstorm's own process.
-  If no fault needs
-  them, clients connect directly, except with an [adapter](adapters.md).
-
-## Common parameters
-
-Lengths of time are durations (~300ms~) or multiples of the lock's time to live (~1.5ttl~). Each fault lists those that it
-takes, with its defaults.
-`), generated)
+	p.line(intro("faults"), generated)
 	common := p.common(c.Nemeses.All())
 	p.byProvider(c)
 	for _, family := range families {
@@ -99,8 +73,17 @@ takes, with its defaults.
 	return p.String()
 }
 
-// quoted is a text of ours, in which ~ stands for a backquote.
-func quoted(text string) string { return strings.ReplaceAll(text, "~", "`") }
+//go:embed *.md.tmpl
+var intros embed.FS
+
+// intro is how a page, or a part of one, begins.
+func intro(page string) string {
+	b, err := intros.ReadFile(page + ".md.tmpl")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return string(b)
+}
 
 // meaning is a parameter as several faults may have it, each with its own default.
 type meaning struct{ name, doc string }
@@ -184,23 +167,13 @@ func sentence(doc string) string { return strings.ToUpper(doc[:1]) + doc[1:] }
 // Backends returns docs/backends.md.
 func Backends(c *harness.Catalogue) string {
 	p := page{tight: true}
-	p.line(quoted(`# Backends
-
-%sTest a lock with ~--backend NAME[:key=value,...]~. "Ends": what ends a grant that is not released. "Tokens": it issues fencing
-tokens. "Renews": a lease that is held renews itself. The first topology is the default; ⁺: also with ~-aof~ behind its name.
-
-lockstorm's Redis locks resend a command that got no answer, as real clients do. The second SET NX then says "held by another
-client" although the first may have taken the lock: the attempt is recorded as unknown. ~retries=0~ resends nothing.
-`), generated)
+	p.line(intro("backends"), generated)
 	all := c.Backends.All()
 	for _, store := range storesOf(c) {
 		p.line("\n## %s\n", store.name)
 		p.header("backend", "what it is", "ends", "tokens", "renews", "topologies", "parameters")
 		for _, b := range store.locks {
-			var params []string
-			for _, q := range b.Params {
-				params = append(params, "`"+strings.TrimSuffix(q.Name+"="+q.Default, "=")+"`")
-			}
+			params := lists.Map(b.Params, func(q backends.Param) string { return "`" + strings.TrimSuffix(q.Name+"="+q.Default, "=") + "`" })
 			p.row("`"+b.Name+"`", b.Doc, b.Ends, tick(b.Tokens), tick(b.Renews), kinds(b.Topologies), strings.Join(params, " "))
 		}
 	}
@@ -291,14 +264,7 @@ var signs = map[suite.Outcome]string{
 
 // matrix is what each backend is expected to do under each fault.
 func (p *page) matrix(c *harness.Catalogue) {
-	p.line(quoted(`
-## What the locks do under faults
-
-The expected outcome with defaults; if the fault needs several servers (~leader-kill~), on the first topology that has them. Data
-without a fence is changed too (~--fencing both~). ~make series RUN=TestSeriesSoak~ runs 200 random cells and
-fails if one is contradicted (by a verdict: inconclusive is none).
-[matrix.md](matrix.md) has what was measured.
-`))
+	p.line("%s", intro("matrix"))
 	p.header("sign", "word", "meaning")
 	for _, w := range suite.Words() {
 		p.row(signs[w], "`"+string(w)+"`", w.Doc())
