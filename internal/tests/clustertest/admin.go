@@ -1,6 +1,7 @@
 package clustertest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,54 +58,48 @@ func (s Store) Set(ctx context.Context, key, owner string) error {
 
 // Role is what the store says of itself.
 func (s Store) Role(ctx context.Context) (string, error) {
-	text, err := s.ask(ctx, "ROLE")
-	role, _, _ := strings.Cut(text, " ")
+	role, _, err := s.state(ctx)
 	return role, err
+}
+
+func (s Store) state(ctx context.Context) (role string, epoch int64, err error) {
+	text, err := s.ask(ctx, "ROLE")
+	if err == nil {
+		_, err = fmt.Sscan(text, &role, &epoch)
+	}
+	return role, epoch, err
 }
 
 // Leads reports whether the store says that it is master, and in which epoch.
 func (s Store) Leads(ctx context.Context) (bool, int64, error) {
-	text, err := s.ask(ctx, "ROLE")
-	if err != nil {
-		return false, 0, err
-	}
-	role, epoch, _ := strings.Cut(text, " ")
-	if !history.Leads(role) {
-		return false, 0, nil
-	}
-	term, err := strconv.ParseInt(epoch, 10, 64)
-	return true, term, err
+	role, epoch, err := s.state(ctx)
+	return history.Leads(role), epoch, err
 }
 
 // EndSession deletes the key of that name: here each session has one.
 func (s Store) EndSession(ctx context.Context, lease string) error {
-	n, err := s.Delete(ctx, []string{lease})
-	if err == nil && n == 0 {
-		err = fmt.Errorf("there is no session %s", lease)
-	}
-	return err
+	return s.end(ctx, "session", lease)
 }
 
 // EndConnection is EndSession: here a connection has a key as well.
 func (s Store) EndConnection(ctx context.Context, name string) error {
-	n, err := s.Delete(ctx, []string{name})
+	return s.end(ctx, "connection", name)
+}
+
+func (s Store) end(ctx context.Context, what, key string) error {
+	n, err := s.Delete(ctx, []string{key})
 	if err == nil && n == 0 {
-		err = fmt.Errorf("there is no connection %s", name)
+		err = fmt.Errorf("there is no %s %s", what, key)
 	}
 	return err
 }
 
 // Promote has the store lead, in the epoch after that which it knows.
 func (s Store) Promote(ctx context.Context) error {
-	text, err := s.ask(ctx, "ROLE")
-	if err != nil {
-		return err
+	_, epoch, err := s.state(ctx)
+	if err == nil {
+		_, err = s.ask(ctx, "PROMOTE", strconv.FormatInt(epoch+1, 10))
 	}
-	epoch, err := strconv.Atoi(strings.Fields(text)[1])
-	if err != nil {
-		return err
-	}
-	_, err = s.ask(ctx, "PROMOTE", strconv.Itoa(epoch+1))
 	return err
 }
 
@@ -145,10 +140,7 @@ func (s Store) Flush(ctx context.Context) (int64, error) { return s.number(ctx, 
 
 // Evict makes the store full, which drops the keys.
 func (s Store) Evict(ctx context.Context, policy string, keys []string) (string, error) {
-	if policy == "" {
-		policy = "oldest"
-	}
-	text, err := s.ask(ctx, append([]string{"EVICT", policy}, keys...)...)
+	text, err := s.ask(ctx, append([]string{"EVICT", cmp.Or(policy, "oldest")}, keys...)...)
 	if errors.Is(err, ErrRefused) {
 		return "", cluster.ErrNotEvicted
 	}

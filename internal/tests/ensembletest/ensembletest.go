@@ -14,6 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/link"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/proc"
 	"github.com/lockstorm/lockstorm/internal/sockets"
 )
@@ -72,9 +73,7 @@ func StartWith(t testing.TB, top cluster.Topology, provider string, of func(*pro
 		}
 	})
 	b.Cluster, err = cluster.Start(ctx, top, p, dir, cluster.Options{Network: b.Net})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b.must(err)
 	return b
 }
 
@@ -96,17 +95,14 @@ func logs(t testing.TB, dir string) {
 // Named is the topology of that name, which must be sound.
 func Named(t *testing.T, all []cluster.Topology, name string) cluster.Topology {
 	t.Helper()
-	for _, top := range all {
-		if top.Name != name {
-			continue
-		}
-		if err := top.Valid(); err != nil {
-			t.Fatal(err)
-		}
-		return top
+	top, ok := lists.Find(all, func(top cluster.Topology) bool { return top.Name == name })
+	if !ok {
+		t.Fatalf("no topology %s", name)
 	}
-	t.Fatalf("no topology %s", name)
-	return cluster.Topology{}
+	if err := top.Valid(); err != nil {
+		t.Fatal(err)
+	}
+	return top
 }
 
 // Keeps kills the one server and starts it again: it leads itself, and has what was written
@@ -117,9 +113,7 @@ func (b *Bench) Keeps(write func(addr string) error, there func(addr string) (bo
 	if role := s.Role(); !history.Leads(role) {
 		b.Errorf("the server reports itself as %s", role)
 	}
-	if err := write(s.Addr()); err != nil {
-		b.Fatal(err)
-	}
+	b.must(write(s.Addr()))
 	b.kill(s)()
 	if ok, err := there(s.Addr()); err != nil || !ok {
 		b.Errorf("after the restart, the value that was written before the kill is missing or cannot be read (found: %v, error: %v)",
@@ -184,9 +178,7 @@ func (b *Bench) NothingBeside(when string) {
 		}
 	}
 	direct, err := sockets.Direct(pids)
-	if err != nil {
-		b.Fatal(err)
-	}
+	b.must(err)
 	if len(direct) > 0 {
 		b.Errorf("%s: servers have direct connections, which do not go through a link: %v", when, direct)
 	}
@@ -201,16 +193,12 @@ func (b *Bench) Isolate(s *cluster.Server, swallow bool) (heal func()) {
 		for _, l := range slices.Concat(b.Net.Links(s.Name(), o.Name()), b.Net.Links(o.Name(), s.Name())) {
 			if swallow {
 				a, err := l.BlackHole(link.Both)
-				if err != nil {
-					b.Fatal(err)
-				}
+				b.must(err)
 				mends = append(mends, func() error { return a.Remove(b.Ctx) })
 				continue
 			}
 			_, mend, err := l.Cut()
-			if err != nil {
-				b.Fatal(err)
-			}
+			b.must(err)
 			mends = append(mends, mend)
 		}
 	}
@@ -253,24 +241,27 @@ func (b *Bench) Elections() {
 
 func (b *Bench) kill(s *cluster.Server) func() {
 	b.Helper()
-	if err := s.Kill(b.Ctx); err != nil {
-		b.Fatal(err)
-	}
+	b.must(s.Kill(b.Ctx))
 	return func() {
-		if _, err := s.Restart(b.Ctx); err != nil {
-			b.Fatal(err)
-		}
+		_, err := s.Restart(b.Ctx)
+		b.must(err)
 	}
 }
 
 func (b *Bench) pause(s *cluster.Server) func() {
 	b.Helper()
-	if _, err := s.Pause(b.Ctx); err != nil {
-		b.Fatal(err)
-	}
+	_, err := s.Pause(b.Ctx)
+	b.must(err)
 	return func() {
-		if _, err := s.Resume(b.Ctx); err != nil {
-			b.Fatal(err)
-		}
+		_, err := s.Resume(b.Ctx)
+		b.must(err)
+	}
+}
+
+// must ends the test with an error.
+func (b *Bench) must(err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
 	}
 }
