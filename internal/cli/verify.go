@@ -173,15 +173,7 @@ func (a *App) sayVerified(v *harness.Verified, s verifyFlags, brief bool) (worst
 		}
 	}
 	for _, l := range said {
-		if l.story != nil {
-			a.println("%d. %s\n   %s\n", l.first, l.text, strings.Join(l.story, "\n   "))
-			l.first++
-		}
-		if l.first == l.last {
-			a.println("%d. %s", l.first, l.text)
-		} else if l.first < l.last {
-			a.println("%d to %d. %s", l.first, l.last, l.text)
-		}
+		a.sayAlike(l)
 	}
 	switch {
 	case v.Wrong != nil:
@@ -202,6 +194,19 @@ type alike struct {
 	first, last int
 	text        string
 	story       []string // of the first; nil: there is none
+}
+
+// sayAlike tells the first with its story, and the others by their numbers.
+func (a *App) sayAlike(l *alike) {
+	if l.story != nil {
+		a.println("%d. %s\n   %s\n", l.first, l.text, strings.Join(l.story, "\n   "))
+		l.first++
+	}
+	if l.first == l.last {
+		a.println("%d. %s", l.first, l.text)
+	} else if l.first < l.last {
+		a.println("%d to %d. %s", l.first, l.last, l.text)
+	}
 }
 
 // found names a finding; it has a class where the question arises.

@@ -33,7 +33,8 @@ func TestLists(t *testing.T) {
 	if got := lists.With(lists.With(all, 1), 4); !slices.Equal(got, []int{3, 1, 2, 4}) {
 		t.Errorf("With: %v", got)
 	}
-	if lists.First(true, false) >= 0 || lists.First(false, true) <= 0 || lists.First(true, true) != 0 || lists.First(false, false) != 0 {
+	if lists.First(true, false) >= 0 || lists.First(false, true) <= 0 || lists.First(true, true) != 0 ||
+		lists.First(false, false) != 0 {
 		t.Error("First does not put what has something first")
 	}
 }

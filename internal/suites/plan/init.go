@@ -24,7 +24,8 @@ func Init(b *suite.Collection, program string) ([]byte, error) {
 	if len(own) == 0 {
 		return b.First, nil
 	}
-	faults := lists.Filter([]string{"none", "client-pause", "client-kill", "partition-client", "server-restart"}, func(n string) bool {
+	all := []string{"none", "client-pause", "client-kill", "partition-client", "server-restart"}
+	faults := lists.Filter(all, func(n string) bool {
 		return bearsAll(b, own, n) && (n != "server-restart" || !forgets(b.Catalogue, own))
 	})
 	return initOwn(program, own, faults, pointsOf(b.Catalogue, own))
