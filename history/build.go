@@ -22,9 +22,10 @@ func BuildRun(run Run, h *History) *Record {
 			Kills: map[string]int64{}, Last: map[string]int64{}, Phases: map[string]int64{},
 			Finished: map[string]bool{}, Model: run.Model,
 		},
-		open:    map[int64]*Call{},
+		procs:   map[int64]*process{},
+		latest:  map[string]*Grant{},
 		leases:  make(map[string]leaseName, len(h.Events)/eventsOfGrant),
-		newest:  make(map[string]*Lease, len(h.Events)/eventsOfGrant),
+		newest:  map[string]*Lease{},
 		notices: map[*Lease][]*Event{},
 		faults:  map[int]*Injection{},
 	}
@@ -40,14 +41,23 @@ func BuildRun(run Run, h *History) *Record {
 
 type builder struct {
 	rec     *Record
-	open    map[int64]*Call // by process
+	procs   map[int64]*process
+	latest  map[string]*Grant // by client: that of its last request to a register
 	leases  map[string]leaseName
 	newest  map[string]*Lease   // created under a name last
 	notices map[*Lease][]*Event // that a client created or joined it
 	faults  map[int]*Injection
 	calls   []Call  // chunk from which calls are taken
+	grants  []Grant // chunk from which grants are taken
 	spare   []Lease // chunk from which leases are taken
 	shared  bool    // a reader was seen
+}
+
+// process is what is known of a logical process: its open call, and the grant of its last one, which is mostly that of its
+// next one, too.
+type process struct {
+	open  *Call
+	grant *Grant
 }
 
 func (b *builder) add(e *Event) {
@@ -62,30 +72,38 @@ func (b *builder) add(e *Event) {
 	case e.Client:
 		b.rec.Last[e.Client] = e.Time
 	case PartyRegister:
-		b.rec.Registered = append(b.rec.Registered, e)
+		g := b.latest[e.Client]
+		if g == nil || g.ID != e.Grant {
+			g = b.rec.ByID[e.Grant]
+			b.latest[e.Client] = g
+		}
+		b.rec.Registered, b.rec.Requests = append(b.rec.Registered, e), append(b.rec.Requests, g)
 	}
 }
 
 func (b *builder) addOp(e *Event) {
+	p := b.procs[e.Process.N]
+	if p == nil {
+		p = &process{}
+		b.procs[e.Process.N] = p
+	}
 	if e.Type == Invoke {
-		if b.open[e.Process.N] != nil {
+		if p.open != nil {
 			b.rec.Twice = append(b.rec.Twice, e)
 		}
-		c := b.newCall(e)
-		b.open[e.Process.N] = c
-		b.rec.Calls = append(b.rec.Calls, c)
-		b.attach(c)
+		p.open = b.newCall(e)
+		b.rec.Calls = append(b.rec.Calls, p.open)
+		b.attach(p)
 		return
 	}
-	c := b.open[e.Process.N]
+	c := p.open
 	if c == nil || !sameCall(c.Invoke, e) {
 		b.rec.Unpaired = append(b.rec.Unpaired, e)
 		return
 	}
-	c.Return = e
-	delete(b.open, e.Process.N)
+	c.Return, p.open = e, nil
 	if (e.F == FAcquire || e.F == FTryAcquire) && (e.Lease != "" || e.Owner != "") {
-		if g := b.rec.ByID[e.Grant]; g != nil {
+		if g := c.Grant; g != nil {
 			b.under(g, e)
 			if e.Owner != "" {
 				g.Owner = e.Owner
@@ -112,11 +130,23 @@ func (b *builder) newCall(e *Event) *Call {
 	return c
 }
 
-func (b *builder) attach(c *Call) {
-	e := c.Invoke
+func (b *builder) newGrant(e *Event) *Grant {
+	if len(b.grants) == 0 {
+		b.grants = make([]Grant, min(256, len(b.rec.Events)))
+	}
+	g := &b.grants[0]
+	b.grants = b.grants[1:]
+	g.ID, g.Client, g.Lock, g.Mode, g.Owner = e.Grant, e.Client, e.Lock, e.Mode, e.Owner
+	g.Number = len(b.rec.Grants)
+	g.Uses, g.Releases = g.few[:0:2], g.few[2:2]
+	return g
+}
+
+func (b *builder) attach(p *process) {
+	c, e := p.open, p.open.Invoke
 	switch e.F {
 	case FAcquire, FTryAcquire:
-		g := b.grant(e)
+		g := b.grant(p, e)
 		if g.Acquire != nil {
 			b.rec.Mixed = append(b.rec.Mixed, e)
 			return
@@ -124,10 +154,10 @@ func (b *builder) attach(c *Call) {
 		g.Acquire = c
 		b.under(g, e)
 	case FRelease:
-		g := b.grant(e)
+		g := b.grant(p, e)
 		g.Releases = append(g.Releases, c)
 	case FRead, FWrite, FWork:
-		g := b.grant(e)
+		g := b.grant(p, e)
 		g.Uses = append(g.Uses, c)
 	case FRenew:
 		if l := b.named(e); l != nil {
@@ -136,14 +166,21 @@ func (b *builder) attach(c *Call) {
 	}
 }
 
-func (b *builder) grant(e *Event) *Grant {
-	if g := b.rec.ByID[e.Grant]; g != nil {
+// grant is that of an invocation: a new one if none has its id.
+func (b *builder) grant(p *process, e *Event) *Grant {
+	g := p.grant
+	if g == nil || g.ID != e.Grant {
+		g = b.rec.ByID[e.Grant]
+	}
+	if g != nil {
+		p.grant, p.open.Grant = g, g
 		if g.Client != e.Client || (e.Lock != "" && g.Lock != e.Lock) {
 			b.rec.Mixed = append(b.rec.Mixed, e)
 		}
 		return g
 	}
-	g := &Grant{ID: e.Grant, Client: e.Client, Lock: e.Lock, Mode: e.Mode, Owner: e.Owner}
+	g = b.newGrant(e)
+	p.grant, p.open.Grant = g, g
 	b.shared = b.shared || e.Mode == ModeShared
 	b.rec.ByID[e.Grant] = g
 	b.rec.Grants = append(b.rec.Grants, g)

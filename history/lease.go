@@ -251,6 +251,14 @@ func (b *builder) named(e *Event) *Lease {
 // a renewal says that the grant was held then. One that is shared says nothing about
 // grants that were released before, and under a session nothing about any.
 func (b *builder) settle() {
+	for _, g := range b.rec.Grants {
+		g.settle()
+	}
+	for i, g := range b.rec.Requests {
+		if g == nil { // asked for later, if at all
+			b.rec.Requests[i] = b.rec.ByID[b.rec.Registered[i].Grant]
+		}
+	}
 	for _, l := range b.rec.Leases {
 		if b.rec.Model.Session {
 			l.settle(b.rec.Run.Tolerance, b.notices[l])

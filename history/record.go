@@ -12,6 +12,7 @@ const Forever = math.MaxInt64
 type Call struct {
 	Invoke *Event
 	Return *Event // nil: the client never recorded one
+	Grant  *Grant // nil: of a renewal, which is of a lease
 }
 
 // Outcome returns what is known: OK, Fail, or Info for everything unknown, a missing return included.
@@ -56,6 +57,7 @@ func (c *Call) End() int64 {
 // granted.
 type Grant struct {
 	ID       string
+	Number   int // among the grants of its record
 	Client   string
 	Lock     string
 	Owner    string // the owner that the store sees: as returned, else as invoked
@@ -68,14 +70,40 @@ type Grant struct {
 	Uses     []*Call  // reads, writes and work, in order
 	Losses   []*Event // notices that its lease was lost while it waited or held
 	Assured  Opt      // when the library last answered, asked after the deadline, that the lock is held
+
+	answer answer
+	few    [3]*Call // what Uses and Releases are at first: most grants read, write and release once
+}
+
+// answer is what the answer to an acquire says, once it is known: sorting and searching ask for it again and again.
+type answer struct {
+	known, granted bool
+	sent, from     int64
+}
+
+// settle keeps the answer to the acquire: the record is whole.
+func (g *Grant) settle() {
+	if g.Granted() {
+		g.answer = answer{true, true, g.Sent(), g.From()}
+	} else if g.Acquire != nil {
+		g.answer = answer{known: true, sent: g.Sent()}
+	}
 }
 
 // Granted reports whether the client was told that it has the lock.
-func (g *Grant) Granted() bool { return g.Acquire != nil && g.Acquire.Outcome() == OK }
+func (g *Grant) Granted() bool {
+	if g.answer.known {
+		return g.answer.granted
+	}
+	return g.Acquire != nil && g.Acquire.Outcome() == OK
+}
 
 // Sent returns the time just before the granted request left the client, or the acquire's invocation if that is not
 // on record.
 func (g *Grant) Sent() int64 {
+	if g.answer.known {
+		return g.answer.sent
+	}
 	if g.Granted() && g.Acquire.Return.Sent.Set {
 		return g.Acquire.Return.Sent.V
 	}
@@ -83,7 +111,12 @@ func (g *Grant) Sent() int64 {
 }
 
 // From returns when the client learned of the grant. Call it only for granted ones.
-func (g *Grant) From() int64 { return g.Acquire.Return.Time }
+func (g *Grant) From() int64 {
+	if g.answer.granted {
+		return g.answer.from
+	}
+	return g.Acquire.Return.Time
+}
 
 // Token returns the fencing token of the grant.
 func (g *Grant) Token() Opt {
@@ -106,6 +139,7 @@ type Record struct {
 	Kills      map[string]int64    // client -> when it was killed
 	Deaths     []*Event            // kills of nodes
 	Registered []*Event            // what registers recorded, in order
+	Requests   []*Grant            // the grant that each of these names; nil: there is none of this id
 	Ends       []*Event            // of logs
 	Breaches   []*Event            // of the protocol between a client and its lock
 	Roles      []*Event            // changes of the roles that nodes report
