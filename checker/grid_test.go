@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -161,14 +162,16 @@ func (r gridRun) input(t testing.TB) *checker.Input {
 		})
 	}
 	slices.SortStableFunc(h.Events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
-	in, err := checker.NewInput(h)
+	rec, err := history.Build(h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in.End = &history.End{}
-	for client := range in.Last {
-		in.Finished[client] = true // nothing is cut off
+	rec.End = &history.End{}
+	for client := range rec.Last {
+		rec.Finished[client] = true // nothing is cut off
 	}
+	in := facts.Of(rec)
+	in.Raw = h
 	return in
 }
 

@@ -15,15 +15,14 @@ import (
 	"github.com/lockstorm/lockstorm/internal/beliefs"
 )
 
-// Facts are what a history shows. Expensive facts are computed lazily. Facts is safe for concurrent use once Hold has
-// been called for every grant.
+// Facts are what a history shows. Expensive facts are computed lazily. Facts is safe for concurrent use.
 type Facts struct {
 	*history.Record
 	Raw   *history.History
 	Limit time.Duration // for each check that can take long
 
 	Unplanned []Stall // stalls that no fault caused
-	holds     map[*history.Grant]history.Interval
+	holds     []history.Interval // by the grants' numbers
 	lazy      lazily
 
 	mu       sync.Mutex
@@ -31,8 +30,6 @@ type Facts struct {
 	excuses  map[string][]history.Interval // see stallsOf
 	acts     map[string][]int64            // see actsOf
 	waits    map[string][]history.Interval // see waitsOf
-
-	holding sync.Mutex // of holds
 }
 
 // New finds the facts of a history. It fails if the history does not say what was run.
@@ -53,7 +50,10 @@ func Of(rec *history.Record) *Facts {
 }
 
 func of(rec *history.Record) *Facts {
-	in := &Facts{Record: rec, Limit: 10 * time.Second, holds: make(map[*history.Grant]history.Interval, len(rec.Grants))}
+	in := &Facts{Record: rec, Limit: 10 * time.Second, holds: make([]history.Interval, len(rec.Grants))}
+	for i, g := range rec.Grants {
+		in.holds[i] = beliefs.Hold(rec, g)
+	}
 	in.Unplanned = in.unplannedStalls()
 	in.lazy = lazily{
 		foreignReleases: sync.OnceValue(in.findForeignReleases),
@@ -115,13 +115,4 @@ func (in *Facts) findClients() []string {
 
 // Hold returns the proven hold of a grant: when its client certainly believed that it had the lock. It is empty for
 // grants that were never certain.
-func (in *Facts) Hold(g *history.Grant) history.Interval {
-	in.holding.Lock()
-	defer in.holding.Unlock()
-	h, ok := in.holds[g]
-	if !ok {
-		h = beliefs.Hold(in.Record, g)
-		in.holds[g] = h
-	}
-	return h
-}
+func (in *Facts) Hold(g *history.Grant) history.Interval { return in.holds[g.Number] }

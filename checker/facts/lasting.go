@@ -79,7 +79,7 @@ func (r *replay) updates() (u Updates) {
 		for _, c := range g.Uses {
 			if r.acked(c) {
 				u.Acked++
-				if !r.acksOf(r.of(g.ID)).of(c.Invoke.Value.New).lasts {
+				if !r.acksOf(r.of(g, g.ID)).of(c.Invoke.Value.New).lasts {
 					u.Lost++
 				}
 			}
@@ -92,7 +92,7 @@ func (r *replay) updates() (u Updates) {
 		}
 		u.Overwritten += len(s.Others)
 		for _, w := range s.Others {
-			if r.acksOf(r.of(w.Grant)).of(w.Value.New).lasts {
+			if r.acksOf(r.of(r.in.ByID[w.Grant], w.Grant)).of(w.Value.New).lasts {
 				u.BroughtBack++
 			} else {
 				s.Gone = append(s.Gone, w)

@@ -44,13 +44,15 @@ type replay struct {
 	value          int64
 	highest        history.Opt
 	holder         string // the grant that brought the highest token
-	sections       map[string]*section
+	sections       []section           // by the numbers of grants
+	strays         map[string]*section // of ids that no grant has
 	tree           tree
 	shown          []Shown
 }
 
 // section is what the log shows of one grant, as numbers of accepted writes.
 type section struct {
+	lock  string         // under which; a grant has one lock, unless its record is wrong
 	grant *history.Grant // nil: there is none of this id
 	reads int            // before its last read, or its first write; -1: there was none yet
 	begun int            // before its first read; -1: there was none yet
@@ -61,47 +63,57 @@ type section struct {
 	acks  acks
 }
 
-// of is the section of a grant.
-func (r *replay) of(grant string) *section {
-	s := r.sections[grant]
-	if s == nil {
-		s = &section{grant: r.in.ByID[grant], reads: -1, begun: -1, built: -1}
-		r.sections[grant] = s
+// of is the section of a grant; of an id that no grant has, if there is no grant.
+func (r *replay) of(grant *history.Grant, id string) *section {
+	if grant == nil {
+		if r.strays[id] == nil {
+			r.strays[id] = r.begin(&section{}, nil)
+		}
+		return r.strays[id]
+	}
+	s := &r.sections[grant.Number]
+	if s.grant == nil || s.lock != r.lock {
+		r.begin(s, grant)
 	}
 	return s
 }
 
-func (r *replay) run(events []*history.Event) {
-	r.sections = map[string]*section{}
+func (r *replay) begin(s *section, grant *history.Grant) *section {
+	*s = section{lock: r.lock, grant: grant, reads: -1, begun: -1, built: -1}
+	return s
+}
+
+// run follows the register's events under its lock, each with the grant that it names.
+func (r *replay) run(events []request) {
 	for _, e := range events {
 		if e.Type != history.OK {
 			continue
 		}
 		if r.register == RegFenced {
-			r.fence(e)
+			r.fence(e.Event)
 		}
-		if e.F == history.FRead {
-			if e.Value.Base.Set && e.Value.Base.V != r.value {
-				r.show(Shown{What: ShowsMismatch, Event: e, Value: r.value})
-			}
-			section := r.of(e.Grant)
-			section.built = r.tree.read(e, r.value)
-			section.reads = len(r.tree.writes)
-			if section.begun >= 0 {
-				r.split(e, section)
-			} else {
-				section.begun = len(r.tree.writes)
-			}
+		if e.F == history.FWrite {
+			r.write(e)
 			continue
 		}
-		r.write(e)
+		if e.Value.Base.Set && e.Value.Base.V != r.value {
+			r.show(Shown{What: ShowsMismatch, Event: e.Event, Value: r.value})
+		}
+		section := r.of(e.of, e.Grant)
+		section.built = r.tree.read(e.Event, r.value)
+		section.reads = len(r.tree.writes)
+		if section.begun >= 0 {
+			r.split(e.Event, section)
+		} else {
+			section.begun = len(r.tree.writes)
+		}
 	}
 }
 
 // write looks for updates of others between the read and the write of one section: what
 // was acknowledged there is lost.
-func (r *replay) write(e *history.Event) {
-	section := r.of(e.Grant)
+func (r *replay) write(e request) {
+	section := r.of(e.of, e.Grant)
 	if section.reads < 0 { // it sets a value: its section begins here
 		section.reads = len(r.tree.writes)
 	}
@@ -117,10 +129,10 @@ func (r *replay) write(e *history.Event) {
 	}
 	section.seen = len(r.tree.writes)
 	if len(overwritten) > 0 {
-		r.show(Shown{What: ShowsLoss, Event: e, Others: overwritten})
+		r.show(Shown{What: ShowsLoss, Event: e.Event, Others: overwritten})
 	}
 	r.value = e.Value.New.V
-	r.tree.write(e, section)
+	r.tree.write(e.Event, section)
 }
 
 // split finds writes of others between the first read of a section and a later one: nothing was lost, but the section was not one

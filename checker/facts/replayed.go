@@ -19,6 +19,10 @@ type replayed struct {
 func (in *Facts) replay(register string) replayed {
 	byLock := in.cells(register)
 	out := replayed{Logged: len(byLock) > 0}
+	var sections []section // one after the other for each lock
+	if out.Logged {
+		sections = make([]section, len(in.Grants))
+	}
 	for _, lock := range in.Locks {
 		if !out.Logged {
 			shown := in.sameBase(register, lock)
@@ -26,7 +30,7 @@ func (in *Facts) replay(register string) replayed {
 			out.add(in.unlogged(register, lock, shown))
 			continue
 		}
-		rp := &replay{in: in, register: register, lock: lock, value: in.Run.Registers[register]}
+		rp := &replay{in: in, register: register, lock: lock, value: in.Run.Registers[register], sections: sections, strays: map[string]*section{}}
 		rp.run(byLock[lock])
 		out.add(rp.updates())
 		out.Shown = append(out.Shown, rp.shown...)
@@ -39,12 +43,18 @@ func (u *Updates) add(of Updates) {
 	u.Lost, u.Most = u.Lost+of.Lost, u.Most+of.Most
 }
 
+// request is an event of a register's log, and the grant that it names; nil: there is none.
+type request struct {
+	*history.Event
+	of *history.Grant
+}
+
 // cells are the register's own events, by lock, in the order in which it accepted.
-func (in *Facts) cells(register string) map[string][]*history.Event {
-	out := map[string][]*history.Event{}
-	for _, e := range in.Registered {
+func (in *Facts) cells(register string) map[string][]request {
+	out := map[string][]request{}
+	for i, e := range in.Registered {
 		if e.Register == register && (e.F == history.FRead || e.F == history.FWrite) {
-			out[e.Lock] = append(out[e.Lock], e)
+			out[e.Lock] = append(out[e.Lock], request{e, in.Requests[i]})
 		}
 	}
 	return out

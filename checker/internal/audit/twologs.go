@@ -23,20 +23,21 @@ func (a *audit) twoLogs() {
 		return // it keeps no log, or that is not complete
 	}
 	log, first := a.registerLog()
-	long := map[string]*requests{} // of grants with many
+	long := map[int]*requests{} // of grants with many, by their numbers
 	var same []*history.Event
 	for _, c := range a.in.Calls {
 		e := c.Invoke
 		if e.F != history.FRead && e.F != history.FWrite {
 			continue
 		}
-		if of := long[e.Grant]; of != nil {
+		grant := c.Grant.Number
+		if of := long[grant]; of != nil {
 			a.answered(c, of.like(c))
 			continue
 		}
 		same = same[:0]
 		steps := 0
-		for i := first[e.Grant]; i != 0; i = log[i].next {
+		for i := first[grant]; i != 0; i = log[i].next {
 			steps++
 			if r := &log[i]; r.like(e) {
 				r.sent = true
@@ -45,7 +46,7 @@ func (a *audit) twoLogs() {
 		}
 		a.answered(c, same)
 		if steps > manyRequests {
-			long[e.Grant] = requestsOf(log, first[e.Grant])
+			long[grant] = requestsOf(log, first[grant])
 		}
 	}
 	for grant, of := range long {
@@ -67,24 +68,27 @@ func (a *audit) twoLogs() {
 	}
 }
 
-// registerLog is what the register did, from 1 on, and where that of each grant begins.
-func (a *audit) registerLog() (log []received, first map[string]int) {
-	log = make([]received, 1, 1+len(a.in.Calls)/2)
-	first, last := make(map[string]int, len(a.in.Grants)), make(map[string]int, len(a.in.Grants))
-	for _, e := range a.in.Registered {
+// registerLog is what the register did, from 1 on, and where that of each grant begins. What names no grant is in no chain:
+// no client can have sent it.
+func (a *audit) registerLog() (log []received, first []int) {
+	log = make([]received, 1, 1+len(a.in.Registered))
+	first, last := make([]int, len(a.in.Grants)), make([]int, len(a.in.Grants))
+	for i, e := range a.in.Registered {
 		if e.F != history.FRead && e.F != history.FWrite {
 			continue
 		}
 		n := len(log)
 		log = append(log, received{Event: e})
-		if log[n-1].Event != nil && log[n-1].Grant == e.Grant { // mostly
-			log[n-1].next = n
-		} else if before := last[e.Grant]; before != 0 {
+		g := a.in.Requests[i]
+		if g == nil {
+			continue
+		}
+		if before := last[g.Number]; before != 0 {
 			log[before].next = n
 		} else {
-			first[e.Grant] = n
+			first[g.Number] = n
 		}
-		last[e.Grant] = n
+		last[g.Number] = n
 	}
 	return log, first
 }
