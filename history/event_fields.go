@@ -2,8 +2,8 @@
 
 package history
 
-// again is how many fields are mostly as in the event before.
-const againFields = 4
+// keptFields is how many fields are strings that come again.
+const keptFields = 10
 
 // appendFields appends the fields of an event in JSON, without the braces.
 func (e *Event) appendFields(b []byte, withIndex bool) []byte {
@@ -35,57 +35,78 @@ func (e *Event) appendFields(b []byte, withIndex bool) []byte {
 	return b
 }
 
-// field decodes the value of a key.
+// fields decodes what appendFields writes: in its order, and nothing else.
 //
 //nolint:gocyclo // a table
-func (p *parser) field(key []byte, e *Event) bool {
-	switch string(key) {
-	case "index":
-		return p.once(4) && p.number(&e.Index)
-	case "time":
-		return p.once(0) && p.number(&e.Time)
-	case "process":
-		return p.once(1) && p.process(&e.Process)
-	case "type":
-		return p.once(2) && p.kind(&e.Type)
-	case "f":
-		return p.once(3) && p.function(&e.F)
-	case "value":
-		return p.once(5) && p.seen&bitF != 0 && p.value(e)
-	case "error":
-		return p.once(6) && p.keep(&e.Error)
-	case "message":
-		return p.once(7) && p.own(&e.Message)
-	case "party":
-		return p.once(8) && p.again(0, &e.Party)
-	case "seq":
-		return p.once(9) && p.number(&e.Seq)
-	case "client":
-		return p.once(10) && p.again(1, &e.Client)
-	case "lock":
-		return p.once(11) && p.again(2, &e.Lock)
-	case "mode":
-		return p.once(12) && p.keep(&e.Mode)
-	case "grant":
-		return p.once(13) && p.again(3, &e.Grant)
-	case "owner":
-		return p.once(14) && p.keep(&e.Owner)
-	case "lease":
-		return p.once(15) && p.keep(&e.Lease)
-	case "sent":
-		return p.once(16) && p.opt(&e.Sent)
-	case "ttl":
-		return p.once(17) && p.opt(&e.TTL)
-	case "deadline":
-		return p.once(18) && p.opt(&e.Deadline)
-	case "token":
-		return p.once(19) && p.opt(&e.Token)
-	case "nodes":
-		return p.once(20) && p.list(&e.Nodes)
-	case "register":
-		return p.once(21) && p.keep(&e.Register)
-	case "node":
-		return p.once(22) && p.keep(&e.Node)
+func (p *parser) fields(e *Event) bool {
+	if p.word(`"index":`) && (!p.number(&e.Index) || !p.byte(',')) {
+		return false
 	}
-	return false
+	if !p.word(`"time":`) || !p.number(&e.Time) {
+		return false
+	}
+	if !p.word(`,"process":`) || !p.process(&e.Process) {
+		return false
+	}
+	if !p.word(`,"type":`) || !p.kind(&e.Type) {
+		return false
+	}
+	if !p.word(`,"f":`) || !p.function(&e.F) {
+		return false
+	}
+	if p.word(`,"value":`) && !p.value(e) {
+		return false
+	}
+	if p.word(`,"error":`) && !p.keep(0, &e.Error) {
+		return false
+	}
+	if p.word(`,"message":`) && !p.own(&e.Message) {
+		return false
+	}
+	if p.word(`,"party":`) && !p.keep(1, &e.Party) {
+		return false
+	}
+	if p.word(`,"seq":`) && !p.number(&e.Seq) {
+		return false
+	}
+	if p.word(`,"client":`) && !p.keep(2, &e.Client) {
+		return false
+	}
+	if p.word(`,"lock":`) && !p.keep(3, &e.Lock) {
+		return false
+	}
+	if p.word(`,"mode":`) && !p.keep(4, &e.Mode) {
+		return false
+	}
+	if p.word(`,"grant":`) && !p.keep(5, &e.Grant) {
+		return false
+	}
+	if p.word(`,"owner":`) && !p.keep(6, &e.Owner) {
+		return false
+	}
+	if p.word(`,"lease":`) && !p.keep(7, &e.Lease) {
+		return false
+	}
+	if p.word(`,"sent":`) && !p.opt(&e.Sent) {
+		return false
+	}
+	if p.word(`,"ttl":`) && !p.opt(&e.TTL) {
+		return false
+	}
+	if p.word(`,"deadline":`) && !p.opt(&e.Deadline) {
+		return false
+	}
+	if p.word(`,"token":`) && !p.opt(&e.Token) {
+		return false
+	}
+	if p.word(`,"nodes":`) && !p.list(&e.Nodes) {
+		return false
+	}
+	if p.word(`,"register":`) && !p.keep(8, &e.Register) {
+		return false
+	}
+	if p.word(`,"node":`) && !p.keep(9, &e.Node) {
+		return false
+	}
+	return true
 }

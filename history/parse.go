@@ -5,57 +5,23 @@ import (
 	"encoding/json"
 )
 
-// parser decodes lines in the layout that [Event.AppendJSON] writes: keys that are known, each
-// once, no blanks, no escapes. Whatever else JSON allows, it leaves to encoding/json, so that
-// both agree on every line: parse reports false, and nothing is said about the line.
+// parser decodes lines in the layout that [Event.AppendJSON] writes: its keys in its order, no blanks, no escapes. Whatever
+// else JSON allows, it leaves to encoding/json, so that both agree on every line: parse reports false, and nothing is said
+// about the line.
 type parser struct {
 	line []byte
 	at   int
-	seen uint32              // keys, by their bits
-	kept map[string]string   // strings that occurred, so that each is kept once
-	last [againFields]string // the last party, client, lock and grant: mostly the next one, too
+	kept map[string]string  // strings that occurred, so that each is kept once
+	last [keptFields]string // of each field, which is mostly the next one, too
 }
 
 func newParser() *parser { return &parser{kept: map[string]string{}} }
 
-// The bits of keys that an event must have.
-const (
-	bitTime = 1 << iota
-	bitProcess
-	bitType
-	bitF
-	bitOther // from here on
-)
-
-const needed = bitTime | bitProcess | bitType | bitF
-
 // parse decodes one line without its newline into an empty event.
 func (p *parser) parse(line []byte, e *Event) bool {
-	p.line, p.at, p.seen = line, 0, 0
+	p.line, p.at = line, 0
 	e.Index, e.Seq = -1, -1
-	if !p.byte('{') {
-		return false
-	}
-	for {
-		key, ok := p.text()
-		if !ok || !p.byte(':') || !p.field(key, e) {
-			return false
-		}
-		switch {
-		case p.byte(','):
-		case p.byte('}'):
-			return p.at == len(p.line) && p.seen&needed == needed && e.F != ""
-		default:
-			return false
-		}
-	}
-}
-
-// once notes a key; false where it was there before.
-func (p *parser) once(bit uint) bool {
-	was := p.seen & (1 << bit)
-	p.seen |= 1 << bit
-	return was == 0
+	return p.byte('{') && p.fields(e) && p.byte('}') && p.at == len(line) && e.F != ""
 }
 
 func (p *parser) opt(o *Opt) bool {
@@ -67,23 +33,21 @@ func (p *parser) process(v *Process) bool {
 	if p.at < len(p.line) && p.line[p.at] != '"' {
 		return p.number(&v.N)
 	}
-	return p.keep(&v.Name) && v.Name != ""
+	s, ok := p.text()
+	v.Name = p.intern(s)
+	return ok && v.Name != ""
 }
 
 func (p *parser) kind(v *Type) bool {
-	s, ok := p.text()
-	if !ok {
-		return false
-	}
-	switch string(s) {
-	case string(Invoke):
+	switch {
+	case p.word(`"invoke"`):
 		*v = Invoke
-	case string(OK):
+	case p.word(`"ok"`):
 		*v = OK
-	case string(Fail):
-		*v = Fail
-	case string(Info):
+	case p.word(`"info"`):
 		*v = Info
+	case p.word(`"fail"`):
+		*v = Fail
 	default:
 		return false
 	}
@@ -123,12 +87,20 @@ func (p *parser) intern(s []byte) string {
 	return kept
 }
 
-func (p *parser) keep(v *string) bool {
-	s, ok := p.text()
-	if ok {
-		*v = p.intern(s)
+// keep is a string that is often the same as the last one of its field.
+func (p *parser) keep(field int, v *string) bool {
+	*v = p.last[field]
+	if end := p.at + 1 + len(*v); end < len(p.line) && p.line[p.at] == '"' && string(p.line[p.at+1:end]) == *v && p.line[end] == '"' {
+		p.at = end + 1
+		return true
 	}
-	return ok
+	s, ok := p.text()
+	if !ok {
+		return false
+	}
+	*v = p.intern(s)
+	p.last[field] = *v
+	return true
 }
 
 // own is a string that is hardly ever there twice.
@@ -136,19 +108,6 @@ func (p *parser) own(v *string) bool {
 	s, ok := p.text()
 	*v = string(s)
 	return ok
-}
-
-// again is a string that is mostly the same as in the line before.
-func (p *parser) again(which int, v *string) bool {
-	s, ok := p.text()
-	if !ok {
-		return false
-	}
-	if p.last[which] != string(s) {
-		p.last[which] = p.intern(s)
-	}
-	*v = p.last[which]
-	return true
 }
 
 func (p *parser) list(v *[]string) bool {

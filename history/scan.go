@@ -53,8 +53,9 @@ func (p *parser) number(v *int64) bool {
 	return true
 }
 
+// word takes a text of three bytes or more. The keys of an event differ from each other in the third.
 func (p *parser) word(w string) bool {
-	if len(p.line)-p.at >= len(w) && string(p.line[p.at:p.at+len(w)]) == w {
+	if len(p.line)-p.at >= len(w) && p.line[p.at+2] == w[2] && string(p.line[p.at:p.at+len(w)]) == w {
 		p.at += len(w)
 		return true
 	}
