@@ -80,6 +80,9 @@ func byAnswer(renews []*Call) []*Call {
 // InSession reports whether the grant runs out with a session whose times are on record, so that acquiring has not
 // renewed it.
 func (g *Grant) InSession() bool {
+	if g.answer.known {
+		return g.answer.session
+	}
 	return g.Under != nil && g.Under.Session() && (g.Under.Created != nil || len(g.Under.Renews) > 0)
 }
 

@@ -251,9 +251,6 @@ func (b *builder) named(e *Event) *Lease {
 // a renewal says that the grant was held then. One that is shared says nothing about
 // grants that were released before, and under a session nothing about any.
 func (b *builder) settle() {
-	for _, g := range b.rec.Grants {
-		g.settle()
-	}
 	for i, g := range b.rec.Requests {
 		if g == nil { // asked for later, if at all
 			b.rec.Requests[i] = b.rec.ByID[b.rec.Registered[i].Grant]
@@ -274,6 +271,9 @@ func (b *builder) settle() {
 				g.Renews = l.renewsOf(g)
 			}
 		}
+	}
+	for _, g := range b.rec.Grants {
+		g.settle()
 	}
 }
 

@@ -78,15 +78,16 @@ type Grant struct {
 // answer is what the answer to an acquire says, once it is known: sorting and searching ask for it again and again.
 type answer struct {
 	known, granted bool
+	session        bool // see InSession
 	sent, from     int64
 }
 
 // settle keeps the answer to the acquire: the record is whole.
 func (g *Grant) settle() {
 	if g.Granted() {
-		g.answer = answer{true, true, g.Sent(), g.From()}
+		g.answer = answer{true, true, g.InSession(), g.Sent(), g.From()}
 	} else if g.Acquire != nil {
-		g.answer = answer{known: true, sent: g.Sent()}
+		g.answer = answer{known: true, session: g.InSession(), sent: g.Sent()}
 	}
 }
 

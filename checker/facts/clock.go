@@ -13,9 +13,9 @@ type step struct{ at, sum int64 }
 func (in *Facts) findSteps() []step {
 	var out []step
 	sum := int64(0)
-	for i := range in.Events {
+	for _, e := range in.Clocks {
 		var s history.ClockStep
-		if e := &in.Events[i]; e.F == history.FClock && e.Value.Into(&s) == nil {
+		if e.Value.Into(&s) == nil {
 			sum += s.Step
 			out = append(out, step{e.Time, sum})
 		}

@@ -21,7 +21,7 @@ type Facts struct {
 	Raw   *history.History
 	Limit time.Duration // for each check that can take long
 
-	Unplanned []Stall // stalls that no fault caused
+	Unplanned []Stall            // stalls that no fault caused
 	holds     []history.Interval // by the grants' numbers
 	lazy      lazily
 

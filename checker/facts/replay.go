@@ -43,7 +43,7 @@ type replay struct {
 	register, lock string
 	value          int64
 	highest        history.Opt
-	holder         string // the grant that brought the highest token
+	holder         string              // the grant that brought the highest token
 	sections       []section           // by the numbers of grants
 	strays         map[string]*section // of ids that no grant has
 	tree           tree

@@ -14,9 +14,10 @@ import (
 // check unknown, so that a bug of the harness is never blamed on a backend.
 func assumptions(in question) checker.Result {
 	a := &audit{in: in}
+	w := walked(in)
 	for _, rules := range []func(){
-		a.breaches, a.damage, a.run, a.sequence, a.ends, a.parties, a.calls, a.events, a.afterInfo, a.grants, a.presented, a.renewals,
-		a.faults, a.values, a.twoLogs, a.clock,
+		a.breaches, a.damage, a.run, a.take(w.runs), a.take(w.sequence), a.take(w.ends), a.parties, a.calls, a.take(w.events),
+		a.afterInfo, a.grants, a.presented, a.renewals, a.faults, a.values, a.twoLogs, a.clock,
 	} {
 		rules()
 	}
@@ -50,6 +51,13 @@ func (a *audit) add(rule, message string, e *history.Event) {
 	a.findings = append(a.findings, checker.OfRecord(rule, message, e))
 }
 
+// take adds what other rules have found.
+func (a *audit) take(of *audit) func() {
+	return func() {
+		a.findings = append(a.findings, of.findings[:min(len(of.findings), checker.MaxFindings-len(a.findings))]...)
+	}
+}
+
 // breaches tells of clients whose lock was not driven as the protocol says: what they say of it is worth nothing.
 func (a *audit) breaches() {
 	for _, e := range a.in.Breaches {
@@ -64,59 +72,6 @@ func (a *audit) damage() {
 	if e := &a.in.Events[0]; e.F != history.FRun {
 		a.add("no-run", fmt.Sprintf("the first event of the history is %q, not \"run\": the beginning of the history is missing", e.F),
 			e)
-	}
-}
-
-// sequence checks order and completeness: indexes and every party's numbers run from 0
-// without gaps, and time never runs backwards.
-func (a *audit) sequence() {
-	type log struct {
-		next  int64
-		ended bool
-	}
-	logs := map[string]*log{}
-	var last int64
-	for i := range a.in.Events {
-		e := &a.in.Events[i]
-		if e.Index != int64(i) {
-			a.add("index", fmt.Sprintf("event %d is at position %d of the history: lines of the history were removed, duplicated or moved",
-				e.Index, i), e)
-			return // everything after it would be reported too
-		}
-		if e.Time < last {
-			a.add("time", fmt.Sprintf("the time of event %d is %s earlier than the time of the previous event: the history must be in "+
-				"order of time", e.Index, checker.Millis(last-e.Time)), e)
-		}
-		last = e.Time
-		l := logs[e.Party]
-		if l == nil {
-			l = &log{}
-			logs[e.Party] = l
-		}
-		if e.Seq != l.next {
-			a.add("seq", fmt.Sprintf("in the log of %s, an event has the sequence number %d instead of %d: events are missing or "+
-				"duplicated", e.Party, e.Seq, l.next), e)
-			return
-		}
-		l.next++
-		if l.ended {
-			a.add("after-end", fmt.Sprintf("in the log of %s, event %d comes after the end event, but the end event must be the "+
-				"last event", e.Party, e.Index), e)
-		}
-		l.ended = e.F == history.FEnd
-	}
-	if a.in.End == nil {
-		return
-	}
-	for _, party := range slices.Sorted(maps.Keys(a.in.End.Parties)) {
-		var n, has int64 = a.in.End.Parties[party], 0
-		if l := logs[party]; l != nil {
-			has = l.next
-		}
-		if has != n {
-			a.add("count", fmt.Sprintf("according to the end event of the history, the log of %s has %s, but the history contains %s of "+
-				"this log", party, checker.Count(n, "event"), checker.Count(has, "event")), nil)
-		}
 	}
 }
 

@@ -15,34 +15,31 @@ var errorCodes = map[string]bool{
 	history.ErrOther: true,
 }
 
-// events looks at each event alone, for what no party can have recorded.
-func (a *audit) events() {
-	for i := range a.in.Events {
-		e := &a.in.Events[i]
-		op := operation(e.F)
-		switch e.Type {
-		case history.Invoke, history.OK, history.Fail, history.Info:
-		default:
-			a.add("type", fmt.Sprintf("event %d has the unknown type %q: the type must be invoke, ok, fail or info", e.Index, e.Type), e)
-		}
-		switch {
-		case op && !e.Process.IsOp() && e.Party != history.PartyRegister:
-			a.add("named-process", fmt.Sprintf("event %d is an operation (%s) of the process %q: the process of an operation must be "+
-				"a number", e.Index, e.F, e.Process.Name), e)
-		case e.Error != "" && !errorCodes[e.Error]:
-			a.add("error", fmt.Sprintf("event %d has the unknown error code %q", e.Index, e.Error), e)
-		case op && e.Type == history.Fail && e.Error == "":
-			a.add("error", fmt.Sprintf("event %d says that the operation %s failed, but gives no error code", e.Index, e.F), e)
-		case op && e.Type == history.OK && e.Error != "":
-			a.add("error", fmt.Sprintf("event %d says that the operation %s succeeded, but also has the error code %q", e.Index, e.F,
-				e.Error), e)
-		}
-		if e.Register != "" && op {
-			a.register(e)
-		}
-		if e.F == history.FLease {
-			a.times(e, nil)
-		}
+// event looks at an event alone, for what no party can have recorded.
+func (a *audit) event(e *history.Event) {
+	op := operation(e.F)
+	switch e.Type {
+	case history.Invoke, history.OK, history.Fail, history.Info:
+	default:
+		a.add("type", fmt.Sprintf("event %d has the unknown type %q: the type must be invoke, ok, fail or info", e.Index, e.Type), e)
+	}
+	switch {
+	case op && !e.Process.IsOp() && e.Party != history.PartyRegister:
+		a.add("named-process", fmt.Sprintf("event %d is an operation (%s) of the process %q: the process of an operation must be "+
+			"a number", e.Index, e.F, e.Process.Name), e)
+	case e.Error != "" && !errorCodes[e.Error]:
+		a.add("error", fmt.Sprintf("event %d has the unknown error code %q", e.Index, e.Error), e)
+	case op && e.Type == history.Fail && e.Error == "":
+		a.add("error", fmt.Sprintf("event %d says that the operation %s failed, but gives no error code", e.Index, e.F), e)
+	case op && e.Type == history.OK && e.Error != "":
+		a.add("error", fmt.Sprintf("event %d says that the operation %s succeeded, but also has the error code %q", e.Index, e.F,
+			e.Error), e)
+	}
+	if e.Register != "" && op {
+		a.register(e)
+	}
+	if e.F == history.FLease {
+		a.times(e, nil)
 	}
 }
 

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
@@ -57,82 +56,10 @@ func (a *audit) run() {
 				checker.Millis(n.lo), checker.Millis(n.hi)), nil)
 		}
 	}
-	a.runs()
-}
-
-// runs checks that the logs agree about the run, and that each has one where logs do: a
-// history may also be one log, with the controller's alone.
-func (a *audit) runs() {
-	first := judged(a.in.Run)
-	told := map[string]bool{}
-	var parties []string
-	seen := map[string]bool{}
-	for i := range a.in.Events {
-		e := &a.in.Events[i]
-		if !seen[e.Party] {
-			seen[e.Party] = true
-			parties = append(parties, e.Party)
-		}
-		if e.F != history.FRun {
-			continue
-		}
-		told[e.Party] = true
-		var run history.Run
-		if err := e.Value.Into(&run); err != nil {
-			a.add("run", fmt.Sprintf("the run event in the log of %s (event %d) cannot be read: %v", e.Party, e.Index, err), e)
-		} else if !reflect.DeepEqual(first, judged(run)) {
-			a.add("runs-differ", fmt.Sprintf("the run event in the log of %s (event %d) differs from the run event of the first log: do "+
-				"not mix the logs of different runs", e.Party, e.Index), e)
-		}
-	}
-	if len(told) == 1 && told[history.PartyController] {
-		return
-	}
-	for _, p := range parties {
-		if !told[p] {
-			a.add("no-run", fmt.Sprintf("the log of %s does not contain the event f:run, which says to which run a log belongs, so the "+
-				"log may belong to another run", p), nil)
-		}
-	}
 }
 
 // judged is what judging needs of a run; the rest is for people.
 func judged(run history.Run) history.Run {
 	run.Provider, run.Started, run.Versions, run.Command = "", time.Time{}, nil, ""
 	return run
-}
-
-// ends checks that every end counts the events of its log, and the controller's every log.
-func (a *audit) ends() {
-	count := map[string]*int64{}
-	for i := range a.in.Events {
-		e := &a.in.Events[i]
-		n := count[e.Party]
-		if n == nil {
-			n = new(int64)
-			count[e.Party] = n
-		}
-		*n++
-		if last := a.in.End != nil && i == len(a.in.Events)-1; last && (e.F != history.FEnd || e.Party != history.PartyController) {
-			a.add("after-end", fmt.Sprintf("event %d comes after the end event of the history, but the end event must be the last event",
-				e.Index), e)
-		}
-		if e.F != history.FEnd {
-			continue
-		}
-		var end history.End
-		if err := e.Value.Into(&end); err != nil || end.Events != *n {
-			a.add("end", fmt.Sprintf("the end event in the log of %s counts %d events, but the log has %d events", e.Party, end.Events,
-				*n), e)
-		}
-	}
-	if a.in.End == nil {
-		return
-	}
-	for party := range count {
-		if _, counted := a.in.End.Parties[party]; !counted && party != history.PartyController {
-			a.add("uncounted", fmt.Sprintf("the end event of the history does not list the log of %s, although the history contains "+
-				"events of this log", party), nil)
-		}
-	}
 }
