@@ -108,23 +108,22 @@ type part struct {
 // divide gives each processor about as many lines.
 func divide(blocks []block, lines int, name string) []*part {
 	n := max(1, min(runtime.GOMAXPROCS(0), len(blocks)/2))
-	events, sums := make([]Event, lines), make([]uint32, lines)
-	populate(events)
+	events, sums := make([]Event, lines), make([]partySum, lines)
 	var parts []*part
 	for i := range n {
 		own := blocks[i*len(blocks)/n : (i+1)*len(blocks)/n]
-		p := &part{decoder: &decoder{parser: newParser(), name: name, whole: events}, blocks: own}
+		from, to := 0, 0
 		if len(own) > 0 {
-			from := own[0].line - 1
-			to := own[len(own)-1].line - 1 + own[len(own)-1].lines
-			p.events, p.sums = events[from:from:to], sums[from:from:to]
+			from = own[0].line - 1
+			to = own[len(own)-1].line - 1 + own[len(own)-1].lines
 		}
-		parts = append(parts, p)
+		parts = append(parts, &part{newDecoder(name, events, events[from:from:to], sums[from:from:to]), own})
 	}
 	return parts
 }
 
 func (p *part) read(f io.ReaderAt) error {
+	populate(p.events[:cap(p.events)])
 	var buf []byte
 	for _, b := range p.blocks {
 		if int64(cap(buf)) < b.size {

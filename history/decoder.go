@@ -11,14 +11,22 @@ type decoder struct {
 	name   string
 	whole  []Event // of the whole file; events is a part of it
 	events []Event
-	sums   []uint32 // of the line of each event
+	sums   []partySum // of the line of each event
+	ends   []int      // which events are ends of logs
 	damage []Damage
 	torn   string
 	last   int // line
+
+	parties []string          // by their numbers here
+	numbers map[string]uint32 // of parties
+	party   uint32            // of the event before, whose party often goes on
 }
 
-func newDecoder(name string, expect int) *decoder {
-	return &decoder{parser: newParser(), name: name, events: make([]Event, 0, expect), sums: make([]uint32, 0, expect)}
+// partySum is the checksum of a line, and the party whose it is.
+type partySum struct{ sum, party uint32 }
+
+func newDecoder(name string, whole, events []Event, sums []partySum) *decoder {
+	return &decoder{parser: newParser(), name: name, whole: whole, events: events, sums: sums, numbers: map[string]uint32{}}
 }
 
 // line takes one line with its newline; only the last one of a file may lack it.
@@ -39,7 +47,25 @@ func (d *decoder) line(number int, text []byte) {
 			return
 		}
 	}
-	d.sums = append(d.sums, lineSum(body))
+	if e.F == FEnd {
+		d.ends = append(d.ends, len(d.sums))
+	}
+	d.sums = append(d.sums, partySum{lineSum(body), d.number(e.Party)})
+}
+
+// number is that of a party.
+func (d *decoder) number(party string) uint32 {
+	if len(d.parties) > 0 && d.parties[d.party] == party {
+		return d.party
+	}
+	n, known := d.numbers[party]
+	if !known {
+		n = uint32(len(d.parties))
+		d.numbers[party] = n
+		d.parties = append(d.parties, party)
+	}
+	d.party = n
+	return n
 }
 
 // next is the place of one more event, which is empty.

@@ -89,7 +89,7 @@ func ReadFile(path string) (*History, error) {
 // reading fails, the history exceeds the bounds, or it has no event.
 func Read(r io.Reader, name string) (*History, error) {
 	br := bufio.NewReaderSize(r, 1<<20)
-	d := newDecoder(name, 1)
+	d := newDecoder(name, nil, nil, nil)
 	for line := 1; ; line++ {
 		text, err := readLine(br)
 		if len(text) > 0 {
@@ -126,10 +126,8 @@ func readLine(br *bufio.Reader) ([]byte, error) {
 // finish puts together what decoders made of consecutive parts of a file.
 func finish(name string, parts []*decoder) (*History, error) {
 	h := &History{Sources: []string{name}, Events: join(parts)}
-	var lines []uint32
 	for i, d := range parts {
 		h.Damage = append(h.Damage, d.damage...)
-		lines = append(lines, d.sums...)
 		if d.torn == "" {
 			continue
 		}
@@ -143,7 +141,7 @@ func finish(name string, parts []*decoder) (*History, error) {
 	if len(h.Events) == 0 {
 		return nil, fmt.Errorf("%s: %w%s", name, ErrNoHistory, h.firstDamage())
 	}
-	h.chain(lines)
+	h.chain(parts)
 	return h, nil
 }
 

@@ -36,29 +36,34 @@ func chained(chain, line uint32) uint32 {
 	return crc32.Update(chain, castagnoli, b[:])
 }
 
-// chain follows every party's lines and compares them with what the party wrote of them.
-func (h *History) chain(lines []uint32) {
+// chain follows every party's lines, through the parts of a file in order, and compares them with what the party wrote of
+// them.
+func (h *History) chain(parts []*decoder) {
 	h.sums = map[string]uint32{}
-	sums := map[string]*uint32{}
+	chains := map[string]*uint32{}
 	var all map[string]uint32 // as the controller knows them
-	var sum *uint32           // that of the event before, whose party often goes on
-	for i := range h.Events {
-		e := &h.Events[i]
-		if i == 0 || e.Party != h.Events[i-1].Party {
-			sum = sums[e.Party]
+	first := 0                // event of a part
+	for _, d := range parts {
+		of := make([]*uint32, len(d.parties))
+		for i, party := range d.parties {
+			if chains[party] == nil {
+				chains[party] = new(uint32)
+			}
+			of[i] = chains[party]
 		}
-		if sum == nil {
-			sum = new(uint32)
-			sums[e.Party] = sum
+		ends := d.ends
+		for i, line := range d.sums {
+			if len(ends) > 0 && ends[0] == i {
+				e := &h.Events[first+i]
+				h.sums[e.Party], ends = *of[line.party], ends[1:]
+				all = h.ended(e, all)
+			}
+			*of[line.party] = chained(*of[line.party], line.sum)
 		}
-		if e.F == FEnd {
-			h.sums[e.Party] = *sum
-			all = h.ended(e, all)
-		}
-		*sum = chained(*sum, lines[i])
+		first += len(d.sums)
 	}
 	h.files = map[string]string{}
-	for party, sum := range sums {
+	for party, sum := range chains {
 		h.sums[party], h.files[party] = *sum, h.Sources[0]
 	}
 	h.compare(all)
