@@ -109,6 +109,7 @@ type part struct {
 func divide(blocks []block, lines int, name string) []*part {
 	n := max(1, min(runtime.GOMAXPROCS(0), len(blocks)/2))
 	events, sums := make([]Event, lines), make([]partySum, lines)
+	populate(events)
 	var parts []*part
 	for i := range n {
 		own := blocks[i*len(blocks)/n : (i+1)*len(blocks)/n]
@@ -123,7 +124,6 @@ func divide(blocks []block, lines int, name string) []*part {
 }
 
 func (p *part) read(f io.ReaderAt) error {
-	populate(p.events[:cap(p.events)])
 	var buf []byte
 	for _, b := range p.blocks {
 		if int64(cap(buf)) < b.size {
