@@ -131,6 +131,7 @@ func printResults[T any](a *App, all []T, asJSON bool, asked int) error {
 
 // judge judges a directory or a file; where is the report, or the file itself.
 func (a *App) judge(path string) (*harness.Judged, string, error) {
+	defer restCollector(judgingLimit(path))()
 	st, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, "", harness.Usage(fmt.Errorf("%s does not exist: name the directory of a run, or a history", path))
