@@ -127,7 +127,7 @@ func (p *part) read(f io.ReaderAt) error {
 	var buf []byte
 	for _, b := range p.blocks {
 		if int64(cap(buf)) < b.size {
-			buf = make([]byte, b.size)
+			buf = make([]byte, max(b.size, blockSize))
 		}
 		n, err := f.ReadAt(buf[:b.size], b.at)
 		if err != nil && (!errors.Is(err, io.EOF) || int64(n) < b.size) {

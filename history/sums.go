@@ -3,7 +3,6 @@ package history
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"maps"
@@ -29,11 +28,14 @@ func lineSum(line []byte) uint32 {
 	return crc32.Checksum(bytes.TrimPrefix(line, []byte("{")), castagnoli)
 }
 
-// chained adds the sum of a line to a chain.
+// chained adds the sum of a line to a chain: crc32.Update of its four bytes, little end first, which would allocate them.
 func chained(chain, line uint32) uint32 {
-	var b [4]byte
-	binary.LittleEndian.PutUint32(b[:], line)
-	return crc32.Update(chain, castagnoli, b[:])
+	chain = ^chain
+	for range 4 {
+		chain = castagnoli[byte(chain)^byte(line)] ^ chain>>8
+		line >>= 8
+	}
+	return ^chain
 }
 
 // chain follows every party's lines, through the parts of a file in order, and compares them with what the party wrote of

@@ -2,6 +2,8 @@ package history
 
 import (
 	"bytes"
+	"encoding/binary"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"testing"
@@ -97,5 +99,17 @@ func TestAChangedLineOfAHistory(t *testing.T) {
 	alter(t, path)
 	if h, err = ReadFile(path); err != nil || len(h.Damage) != 1 || h.Damage[0].File != path {
 		t.Errorf("%v, %v", h.Damage, err)
+	}
+}
+
+// A chain is CRC-32C over the sums of its lines, as other programs compute it.
+func TestChainIsACRC(t *testing.T) {
+	var bytes []byte
+	chain := uint32(0)
+	for line := range uint32(1000) {
+		bytes = binary.LittleEndian.AppendUint32(bytes, line*2654435761)
+		if chain = chained(chain, line*2654435761); chain != crc32.Checksum(bytes, castagnoli) {
+			t.Fatalf("after %d lines the chain is %08x, their CRC %08x", line+1, chain, crc32.Checksum(bytes, castagnoli))
+		}
 	}
 }

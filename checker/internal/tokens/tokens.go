@@ -1,8 +1,8 @@
 package tokens
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -29,14 +29,17 @@ func (in question) tokenOrder(lock string) []checker.Finding {
 	unnumbered := func(g *history.Grant) bool { return !g.Token().Set }
 	bySent, byOK := slices.DeleteFunc(in.BySent(lock), unnumbered), slices.DeleteFunc(in.ByOK(lock), unnumbered)
 	var out []checker.Finding
-	highest := map[string]*history.Grant{} // by mode: among those known before the grant at hand was sent for
-	seen := map[int64][]*history.Grant{}   // by token: who had it
+	var highest []*history.Grant         // of each mode, in order: among those known before the grant at hand was sent for
+	seen := map[int64][]*history.Grant{} // by token: who had it
 	known := 0
 	for _, g := range bySent {
 		for ; known < len(byOK) && byOK[known].From() < g.Sent(); known++ {
 			k := byOK[known]
-			if before := highest[k.Mode]; before == nil || k.Token().V > before.Token().V {
-				highest[k.Mode] = k
+			switch i, met := slices.BinarySearchFunc(highest, k.Mode, byMode); {
+			case !met:
+				highest = slices.Insert(highest, i, k)
+			case k.Token().V > highest[i].Token().V:
+				highest[i] = k
 			}
 		}
 		token, before := g.Token().V, in.newest(highest, g)
@@ -55,6 +58,8 @@ func (in question) tokenOrder(lock string) []checker.Finding {
 	return out
 }
 
+func byMode(g *history.Grant, mode string) int { return cmp.Compare(g.Mode, mode) }
+
 // apart is the last of some grants that may not be held together with another one; nil: there is none.
 func (in question) apart(grants []*history.Grant, g *history.Grant) *history.Grant {
 	for _, h := range slices.Backward(grants) {
@@ -68,12 +73,11 @@ func (in question) apart(grants []*history.Grant, g *history.Grant) *history.Gra
 // alike reports whether two grants may be held together with the same ones.
 func alike(a, b *history.Grant) bool { return history.SameOwner(a, b) && a.Mode == b.Mode }
 
-// newest is the grant with the highest token, of those by mode, that a grant must come after:
-// readers who may hold the lock together come in any order.
-func (in question) newest(highest map[string]*history.Grant, g *history.Grant) (newest *history.Grant) {
-	for _, mode := range slices.Sorted(maps.Keys(highest)) { // of two with one token always the same one
-		h := highest[mode]
-		together := mode == history.ModeShared && g.Mode == history.ModeShared && in.Model.Together(h, g)
+// newest is the grant with the highest token, of those of each mode, that a grant must come after:
+// readers who may hold the lock together come in any order. Of two with one token it is the one whose mode comes first.
+func (in question) newest(highest []*history.Grant, g *history.Grant) (newest *history.Grant) {
+	for _, h := range highest {
+		together := h.Mode == history.ModeShared && g.Mode == history.ModeShared && in.Model.Together(h, g)
 		if !together && (newest == nil || h.Token().V > newest.Token().V) {
 			newest = h
 		}
