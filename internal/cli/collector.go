@@ -11,7 +11,7 @@ import (
 
 // Judging a record takes at most this many times the bytes of its lines, and the program's own memory beside it.
 const (
-	judgingTakes = 4
+	judgingTakes = 6
 	programTakes = 128 << 20
 )
 
