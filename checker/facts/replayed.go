@@ -30,7 +30,10 @@ func (in *Facts) replay(register string) replayed {
 			out.add(in.unlogged(register, lock, shown))
 			continue
 		}
-		rp := &replay{in: in, register: register, lock: lock, value: in.Run.Registers[register], sections: sections, strays: map[string]*section{}}
+		rp := &replay{
+			in: in, register: register, lock: lock, value: in.Run.Registers[register], sections: sections,
+			strays: map[string]*section{},
+		}
 		rp.run(byLock[lock])
 		out.add(rp.updates())
 		out.Shown = append(out.Shown, rp.shown...)

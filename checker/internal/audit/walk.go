@@ -48,8 +48,8 @@ func walked(in question) *walk {
 		}
 		l.count++
 		if i == len(in.Events)-1 && in.End != nil && (e.F != history.FEnd || e.Party != history.PartyController) {
-			w.ends.add("after-end", fmt.Sprintf("event %d comes after the end event of the history, but the end event must be the last event",
-				e.Index), e)
+			w.ends.add("after-end", fmt.Sprintf("event %d comes after the end event of the history, but the end event must be the last "+
+				"event", e.Index), e)
 		}
 		if e.F == history.FEnd {
 			w.end(l, e)
@@ -80,8 +80,8 @@ func (w *walk) run(first history.Run, l *log, e *history.Event) {
 	if err := e.Value.Into(&run); err != nil {
 		w.runs.add("run", fmt.Sprintf("the run event in the log of %s (event %d) cannot be read: %v", e.Party, e.Index, err), e)
 	} else if !reflect.DeepEqual(first, judged(run)) {
-		w.runs.add("runs-differ", fmt.Sprintf("the run event in the log of %s (event %d) differs from the run event of the first log: do "+
-			"not mix the logs of different runs", e.Party, e.Index), e)
+		w.runs.add("runs-differ", fmt.Sprintf("the run event in the log of %s (event %d) differs from the run event of the first log: "+
+			"do not mix the logs of different runs", e.Party, e.Index), e)
 	}
 }
 
@@ -92,8 +92,8 @@ func (w *walk) untold() {
 		return
 	}
 	for _, l := range without {
-		w.runs.add("no-run", fmt.Sprintf("the log of %s does not contain the event f:run, which says to which run a log belongs, so the "+
-			"log may belong to another run", l.party), nil)
+		w.runs.add("no-run", fmt.Sprintf("the log of %s does not contain the event f:run, which says to which run a log belongs, so "+
+			"the log may belong to another run", l.party), nil)
 	}
 }
 
@@ -143,8 +143,8 @@ func (w *walk) counts() {
 			has = l.count
 		}
 		if has != n && !w.broken {
-			w.sequence.add("count", fmt.Sprintf("according to the end event of the history, the log of %s has %s, but the history contains "+
-				"%s of this log", party, checker.Count(n, "event"), checker.Count(has, "event")), nil)
+			w.sequence.add("count", fmt.Sprintf("according to the end event of the history, the log of %s has %s, but the history "+
+				"contains %s of this log", party, checker.Count(n, "event"), checker.Count(has, "event")), nil)
 		}
 	}
 	for _, l := range w.parties {
