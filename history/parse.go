@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"encoding/json"
+	"hash/maphash"
 )
 
 // parser decodes lines in the layout that [Event.AppendJSON] writes: its keys in its order, no blanks, no escapes. Whatever
@@ -11,11 +12,15 @@ import (
 type parser struct {
 	line []byte
 	at   int
-	kept map[string]string  // strings that occurred, so that each is kept once
-	last [keptFields]string // of each field, which is mostly the next one, too
+	seed maphash.Seed
+	kept [keptStrings]string // strings that occurred, by their hashes: most of those in use are there once
+	last [keptFields]string  // of each field, which is mostly the next one, too
 }
 
-func newParser() *parser { return &parser{kept: map[string]string{}} }
+// keptStrings is a power of two: names of grants, leases, locks and parties that are in use at a time.
+const keptStrings = 1 << 12
+
+func newParser() *parser { return &parser{seed: maphash.MakeSeed()} }
 
 // parse decodes one line without its newline into an empty event.
 func (p *parser) parse(line []byte, e *Event) bool {
@@ -77,14 +82,13 @@ func (p *parser) function(v *string) bool {
 	return true
 }
 
-// intern keeps one copy of each string.
+// intern returns a string that occurred lately again in place of a copy.
 func (p *parser) intern(s []byte) string {
-	if old, ok := p.kept[string(s)]; ok {
-		return old
+	kept := &p.kept[maphash.Bytes(p.seed, s)%keptStrings]
+	if *kept != string(s) {
+		*kept = string(s)
 	}
-	kept := string(s)
-	p.kept[kept] = kept
-	return kept
+	return *kept
 }
 
 // keep is a string that is often the same as the last one of its field.
