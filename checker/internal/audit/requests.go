@@ -20,7 +20,8 @@ func kindOf(e *history.Event) kind { return kind{e.Register, e.F} }
 type requests struct {
 	asked   map[kind]bool             // clients have some
 	all     map[kind][]*history.Event // in order of time
-	answers map[request][]*history.Event
+	answers map[request]*history.Event
+	one     [1]*history.Event // what like has found
 }
 
 // request is all that [sameRequest] compares, and the type. An event stands under its token, and under any.
@@ -34,7 +35,7 @@ type request struct {
 
 // requestsOf are those of a chain in the register's log.
 func requestsOf(log []received, first int) *requests {
-	r := &requests{asked: map[kind]bool{}, all: map[kind][]*history.Event{}, answers: map[request][]*history.Event{}}
+	r := &requests{asked: map[kind]bool{}, all: map[kind][]*history.Event{}, answers: map[request]*history.Event{}}
 	for i := first; i != 0; i = log[i].next {
 		e := log[i].Event
 		k := kindOf(e)
@@ -52,7 +53,7 @@ func requestsOf(log []received, first int) *requests {
 // keep notes the first event of its values: whether there is one is all that is asked.
 func (r *requests) keep(a request, e *history.Event) {
 	if r.answers[a] == nil {
-		r.answers[a] = []*history.Event{e}
+		r.answers[a] = e
 	}
 }
 
@@ -68,7 +69,8 @@ func valuesOf(f string, what history.Type, v history.Value) request {
 	}
 }
 
-// like are events that may be of a call: enough of them for [audit.answered] to say what it would say of all.
+// like are events that may be of a call: enough of them for [audit.answered] to say what it would say of all. They are
+// valid until the next call.
 func (r *requests) like(c *history.Call) []*history.Event {
 	k := kindOf(c.Invoke)
 	r.asked[k] = true
@@ -90,14 +92,16 @@ func (r *requests) like(c *history.Call) []*history.Event {
 	a.kind = k
 	if t := c.Invoke.Token; t.Set {
 		a.token = t
-		if found := r.answers[a]; found != nil {
-			return found
+		if r.answers[a] == nil {
+			a.token = history.Opt{} // one that says none
 		}
-		a.token = history.Opt{} // one that says none
-		return r.answers[a]
+	} else {
+		a.any = true
 	}
-	a.any = true
-	return r.answers[a]
+	if r.one[0] = r.answers[a]; r.one[0] == nil {
+		return nil
+	}
+	return r.one[:]
 }
 
 func atTime(e *history.Event, t int64) int { return cmp.Compare(e.Time, t) }
