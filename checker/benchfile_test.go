@@ -13,8 +13,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// From a history file to its verdict, all checks. The aim for a million events: under 3 s of
-// processor time, 1.6 s on two idle cores, 700 MB. BENCH_EVENTS asks for another length.
+// From a history file to its verdict, all checks. The aim for a million events: under 2 s of
+// processor time, 1.3 s on two idle cores, 700 MB. BENCH_EVENTS asks for another length.
 func BenchmarkFile(b *testing.B) {
 	n := benchEvents(b)
 	path := filepath.Join(b.TempDir(), history.File)
