@@ -94,7 +94,8 @@ func (p *parser) intern(s []byte) string {
 // keep is a string that is often the same as the last one of its field.
 func (p *parser) keep(field int, v *string) bool {
 	*v = p.last[field]
-	if end := p.at + 1 + len(*v); end < len(p.line) && p.line[p.at] == '"' && string(p.line[p.at+1:end]) == *v && p.line[end] == '"' {
+	begin := p.at + 1
+	if end := begin + len(*v); end < len(p.line) && p.line[p.at] == '"' && string(p.line[begin:end]) == *v && p.line[end] == '"' {
 		p.at = end + 1
 		return true
 	}
