@@ -51,21 +51,29 @@ type Network interface {
 type Options struct {
 	Network Network // may be nil if the servers have no peers
 	Shim    string  // library that makes the servers' clocks jump; empty: they cannot
+	Disks   bool    // the servers with data are on disks that can lose their power: see [Disks] and [CanDisk]
 }
 
 // Start starts every node of the topology below dir and waits until each serves, and all serve together. On an error
 // nothing is left running.
 func Start(ctx context.Context, t Topology, p Provider, dir string, o Options) (*Cluster, error) {
 	c := &Cluster{Topology: t, Provider: p}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
 	for _, r := range t.Nodes {
 		s := &Server{recipe: r, topology: t, provider: p, network: o.Network}
 		s.place = Place{Dir: filepath.Join(dir, r.Name), Follows: r.Role == history.RoleReplica, Awaited: t.Ready != nil}
 		if r.Admin != nil {
 			s.admin = r.Admin(s.Addr)
 		}
+		if o.Disks && r.Data {
+			s.synced = make(chan struct{})
+		}
 		c.servers = append(c.servers, s)
 	}
-	err := c.settle(ctx)
+	err = c.settle(ctx)
 	if err == nil && !Foreign(p) {
 		err = c.announce(o)
 	}

@@ -26,6 +26,9 @@ type Server struct {
 	admin     any
 	prepared  bool
 
+	disk    *disk         // that it is on now
+	synced  chan struct{} // closed when losses of power may begin; nil: it is on no such disk
+
 	op sync.Mutex // held by what changes the state of the server, from start to proof
 
 	mu       sync.Mutex
@@ -167,13 +170,16 @@ func (s *Server) start(ctx context.Context) error {
 		}
 		s.prepared = true
 	}
-	var err error
+	launcher, err := s.launcher(ctx)
+	if err != nil {
+		return err
+	}
 	for try := range portTries {
 		place := s.place
 		if try > 0 {
 			place.Port, place.Ports = 0, nil
 		}
-		if err = s.startAt(ctx, place); !errors.Is(err, errEnded) {
+		if err = s.startAt(ctx, launcher, place); !errors.Is(err, errEnded) {
 			return err
 		}
 	}
@@ -182,8 +188,8 @@ func (s *Server) start(ctx context.Context) error {
 
 var errEnded = errors.New("the server ended before it was ready")
 
-func (s *Server) startAt(ctx context.Context, place Place) error {
-	in, err := s.provider.Launch(ctx, s.topology, s.recipe, place)
+func (s *Server) startAt(ctx context.Context, launcher Provider, place Place) error {
+	in, err := launcher.Launch(ctx, s.topology, s.recipe, place)
 	if err != nil {
 		return fmt.Errorf("cannot start %s: %w", s.Name(), err)
 	}
@@ -267,13 +273,15 @@ func (s *Server) serves(place Place, pid int) {
 }
 
 func (s *Server) stop(ctx context.Context) error {
-	in := s.current()
-	if in == nil {
-		return nil
+	var err error
+	if in := s.current(); in != nil {
+		stopping, cancel := context.WithTimeout(ctx, stopTimeout)
+		defer cancel()
+		err = in.Terminate(stopping)
 	}
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
-	return in.Terminate(ctx)
+	return errors.Join(err, s.closeDisk(ctx))
 }
 
 // lastWords are what the server said last, and what to do about it where its recipe knows.
@@ -325,9 +333,9 @@ func (s *Server) Rejoin(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("%s is still running: lockstorm can make a server a follower only after the server has died", s.Name())
 	}
 	s.op.Lock()
-	var err error
+	err := s.closeDisk(ctx)
 	if t := s.recipe.Template; t != nil {
-		err = os.RemoveAll(filepath.Join(s.place.Dir, t.Dir))
+		err = errors.Join(err, os.RemoveAll(filepath.Join(s.place.Dir, t.Dir)))
 	}
 	s.setFollows(true)
 	s.prepared = false

@@ -19,6 +19,7 @@ var (
 	_ nemesis.Pauser    = node{}
 	_ nemesis.Restarter = node{}
 	_ nemesis.Clocker   = node{}
+	_ nemesis.Disker    = node{}
 	_ nemesis.Answerer  = node{}
 )
 

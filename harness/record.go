@@ -46,7 +46,7 @@ func (t *Trial) run(provider string, started time.Time) history.Run {
 			Spec: q.Spec, Family: q.Family, Skipped: q.Skipped,
 			Without: q.Without,
 		})
-		run.ClientFaults = run.ClientFaults || q.Draws(history.FamilyClient, r.cat.Nemeses)
+		run.ClientFaults = run.ClientFaults || q.Draws(nemesis.Of(history.FamilyClient), r.cat.Nemeses)
 	}
 	return run
 }

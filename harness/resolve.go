@@ -39,6 +39,7 @@ type resolved struct {
 	provider  cluster.Provider // that auto or the user chose
 	links     nemesis.Links    // links of clients that a fault of the plan touches
 	jumps     bool             // a fault of the plan moves the servers' clocks
+	disks     bool             // a fault of the plan takes away what servers have on disk
 }
 
 // complete checks everything that can be known before anything is started, and fills in
@@ -322,12 +323,12 @@ func (r *resolved) input() nemesis.Input {
 // this machine lacks and another one has.
 func (r *resolved) refusedPlan(err error) error {
 	in := r.input()
-	in.Setting.NoLoss = ""
+	in.Setting.NoLoss, in.Setting.NoDisks = "", r.noDisks(in.Setting.Provider)
 	if _, lossless := nemesis.NewPlan(r.cat.Nemeses, in); lossless == nil {
 		return Environment(err)
 	}
 	in.Setting = r.setting(cluster.ProcessName)
-	in.Setting.NoLoss = ""
+	in.Setting.NoLoss, in.Setting.NoDisks = "", r.noDisks(cluster.ProcessName)
 	if provides[cluster.Timer](r.topology) {
 		in.Setting.NoClock = ""
 	}
@@ -341,7 +342,7 @@ func (r *resolved) refusedPlan(err error) error {
 	return Environment(err)
 }
 
-// take notes what a plan asks of the run: links to break, clocks to move.
+// take notes what a plan asks of the run: links to break, clocks to move, disks to cut.
 func (r *resolved) take(plan *nemesis.Plan) error {
 	for _, q := range plan.Requests {
 		if q.Skipped != "" {
@@ -355,7 +356,8 @@ func (r *resolved) take(plan *nemesis.Plan) error {
 		if slices.ContainsFunc(q.Steps, func(st nemesis.Step) bool { return history.IsMessagePoint(st.Point) }) {
 			r.links |= nemesis.ToServers
 		}
-		r.jumps = r.jumps || q.Draws(history.FamilyClock, r.cat.Nemeses)
+		r.jumps = r.jumps || q.Draws(nemesis.Of(history.FamilyClock), r.cat.Nemeses)
+		r.disks = r.disks || q.Draws(func(s nemesis.Spec) bool { return s.Disks }, r.cat.Nemeses)
 	}
 	if r.backend.Beside { // it is told addresses once
 		r.links |= nemesis.ToServers

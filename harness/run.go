@@ -104,6 +104,10 @@ func (s *session) phases(ctx context.Context) (complete bool, err error) {
 	defer context.AfterFunc(s.hopeless, cancel)() // a client that cannot go on says so at once
 	var wg sync.WaitGroup
 	wg.Go(func() { s.ticks(work, begun) })
+	var syncErr error
+	if s.r.disks {
+		wg.Go(func() { syncErr = s.syncDisks(work) })
+	}
 	runner := &nemesis.Runner{
 		Plan: s.plan, Faults: s.r.cat.Nemeses, World: world{s}, Rec: s.nemesisRec, Start: begun, Progress: s.progress.note,
 		Limit: s.cutAt.Add(s.limits.undo),
@@ -111,8 +115,8 @@ func (s *session) phases(ctx context.Context) (complete bool, err error) {
 	healErr := runner.Run(work)
 	<-work.Done()
 	wg.Wait()
-	if healErr != nil {
-		return false, healErr
+	if err := errors.Join(healErr, syncErr); err != nil {
+		return false, err
 	}
 	if ctx.Err() != nil {
 		return false, nil
@@ -133,6 +137,14 @@ func (s *session) phases(ctx context.Context) (complete bool, err error) {
 		}
 	}
 	return s.finish(ctx)
+}
+
+// syncDisks makes durable what servers wrote before the first grant: a loss of power is to take the lock, not what it is kept in.
+func (s *session) syncDisks(ctx context.Context) error {
+	if s.tail.waitGrant(ctx, "", "", 0) != nil {
+		return nil // there was no grant
+	}
+	return s.cluster.SyncDisks(context.WithoutCancel(ctx))
 }
 
 func (s *session) phase(name, text string) error {

@@ -85,7 +85,7 @@ func (s *session) up(ctx context.Context) error {
 	if err := s.openLogs(); err != nil {
 		return Environment(err)
 	}
-	opts := cluster.Options{Network: s.net}
+	opts := cluster.Options{Network: s.net, Disks: s.r.disks}
 	if s.r.jumps {
 		if opts.Shim, err = clockshim.Build(ctx); err != nil {
 			return Environment(err)

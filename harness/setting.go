@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -23,7 +24,10 @@ func (r *resolved) setting(provider string) nemesis.Setting {
 		Connections: provides[cluster.ConnectionEnder](t) && r.backend.Connected, Promotes: provides[cluster.Promoter](t),
 		Keys: r.backend.Keys != nil && provides[cluster.Keeper](t), Voters: r.backend.Voters, Renews: r.backend.Renews,
 		Collects: r.backend.Collects, Resource: len(r.registers) > 0 && r.ourRegister(), NoClock: noClock(provider, t),
-		NoLoss: noLoss(),
+		NoLoss: noLoss(), NoDisks: r.noDisks(provider),
+	}
+	if err := cluster.CanDisk(); err != nil {
+		s.NoDisks = cmp.Or(s.NoDisks, err.Error())
 	}
 	if provider == cluster.ExternalName {
 		s.Theirs, s.NoClock = theirs, theirs
@@ -97,6 +101,7 @@ func (cat *Catalogue) by(provider string, fault nemesis.Spec) (why error) {
 				continue
 			}
 			s := r.setting(provider)
+			s.NoDisks = r.noDisks(provider)
 			if s.Theirs == "" && provider != cluster.EmbeddedName && provides[cluster.Timer](r.topology) {
 				s.NoClock = ""
 			}
@@ -142,11 +147,13 @@ func possible(cat *Catalogue, backend, topology, fault string, elects bool) erro
 		return err
 	}
 	s := r.setting(cluster.ProcessName)
+	s.NoDisks = r.noDisks(cluster.ProcessName)
 	if provides[cluster.Timer](r.topology) {
 		s.NoClock = ""
 	}
 	if r.topology.Any(func(n cluster.Recipe) bool { return n.Binary == "" }) {
 		s = r.setting(cluster.EmbeddedName)
+		s.NoDisks = r.noDisks(cluster.EmbeddedName)
 	}
 	if elects && s.Elects == 0 && !s.Promotes {
 		return errElectsNone
@@ -164,6 +171,14 @@ func noClock(provider string, t cluster.Topology) string {
 		return "the servers of " + t.Name + " do not report their time, so lockstorm could not prove that their clock jumped"
 	}
 	if _, err := clockshim.Compiler(); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// noDisks says why the servers of a provider cannot be on disks that lose their power, whatever the machine.
+func (r *resolved) noDisks(provider string) string {
+	if err := cluster.Disks(provider, r.topology); err != nil {
 		return err.Error()
 	}
 	return ""

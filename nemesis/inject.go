@@ -83,7 +83,7 @@ func (r *Runner) inject(ctx context.Context, spec Spec, t Target, f history.Faul
 		}
 		return a, false
 	}
-	f.Proof = effect.Proof
+	f.Proof, f.Vain = effect.Proof, effect.Vain
 	r.mu.Lock()
 	a.proven = true
 	r.mu.Unlock()

@@ -41,6 +41,8 @@ type Spec struct {
 	// Keeps reports, by the fault's own parameters, whether the fault itself keeps the client of a tied step at its
 	// point, and lets it go when it is injected, however long that takes; nil: it does not.
 	Keeps func(own Values) bool
+	// Disks is true if it takes away what servers have on disk: in its runs these are on disks of ours.
+	Disks bool
 	// OfMaster is true if it strikes only the master.
 	OfMaster bool
 	Params   []Param // see ClientParams and ServerParams for the usual ones
@@ -224,6 +226,7 @@ type Setting struct {
 	Resource    bool     // clients use the register
 	NoClock     string   // why the servers' clocks cannot jump; empty: they can
 	NoLoss      string   // why packets cannot be lost; empty: they can
+	NoDisks     string   // why the servers' disks cannot lose their power; empty: they can
 	Theirs      string   // why the servers must not be hurt; empty: they are ours
 }
 
@@ -249,6 +252,8 @@ type Effect struct {
 	// Began is when it struck, on the run's clock, taken just before: no consequence is earlier. 0: at once, when it was
 	// asked for. Set it if the fault waits or prepares first.
 	Began int64
+	// Vain is true if it struck and found nothing to take away: it hit nobody.
+	Vain bool
 	// Heal undoes the fault and returns the observation that shows it; nil if there is nothing to undo.
 	Heal func(ctx context.Context) (string, error)
 }

@@ -192,13 +192,16 @@ func hash(s string) uint64 {
 	return h.Sum64()
 }
 
-// Draws reports whether the request may inject a fault of the family.
-func (q Request) Draws(family string, c *Catalogue) bool {
+// Of returns whether a fault is of a family.
+func Of(family string) func(Spec) bool { return func(s Spec) bool { return s.Family == family } }
+
+// Draws reports whether the request may inject a fault of a kind.
+func (q Request) Draws(kind func(Spec) bool, c *Catalogue) bool {
 	if q.Skipped != "" {
 		return false
 	}
 	for _, st := range q.Steps {
-		if s, err := c.Get(cmp.Or(st.Fault, q.Fault)); err == nil && s.Family == family {
+		if s, err := c.Get(cmp.Or(st.Fault, q.Fault)); err == nil && kind(s) {
 			return true
 		}
 	}

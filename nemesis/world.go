@@ -79,7 +79,7 @@ type Node interface {
 	Admin() any
 }
 
-// As returns a capability of the node itself ([Pauser], [Restarter], [Clocker], [Answerer]), or of its store.
+// As returns a capability of the node itself ([Pauser], [Restarter], [Clocker], [Disker], [Answerer]), or of its store.
 func As[T any](n Node) (can T, ok bool) {
 	if can, ok = n.(T); ok {
 		return can, true
@@ -103,6 +103,15 @@ type Restarter interface {
 // Clocker is a node whose wall clock can jump; the text is the proof.
 type Clocker interface {
 	Jump(ctx context.Context, by time.Duration) (string, error)
+}
+
+// Disker is a node whose files are on a disk that can lose its power.
+type Disker interface {
+	// Synced waits until what the servers wrote before the first grant is durable.
+	Synced(ctx context.Context) error
+	// LosePower throws away what a killed node has not made durable, but for what keeps leaves of it (drawn from draw), and says
+	// what that was, and which of the words was in it; empty: there was nothing to lose.
+	LosePower(ctx context.Context, keeps string, draw uint64, words []string) (lost string, err error)
 }
 
 // Answerer is a node whose answers can be recognized on the wire.

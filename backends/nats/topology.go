@@ -3,6 +3,7 @@ package nats
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 const (
 	Single = "nats-single"
 	Three  = "nats-three"
+	Sync   = "-sync" // behind either: each write is synced
 )
 
 // Topologies returns the sets of NATS servers that the locks run on: the program nats-server or, as the server is a
@@ -29,10 +31,23 @@ func Topologies() []cluster.Topology {
 	for i := range 3 {
 		ensemble.Nodes = append(ensemble.Nodes, node(i+1, 3))
 	}
-	return []cluster.Topology{{
+	single := cluster.Topology{
 		Name: Single, Doc: "one server with JetStream; data survives a restart",
 		Nodes: []cluster.Recipe{node(1, 1)}, Recovery: 2 * time.Second,
-	}, ensemble}
+	}
+	return []cluster.Topology{single, ensemble, synced(single), synced(ensemble)}
+}
+
+// synced is a topology whose servers sync each write before they acknowledge it; the default is to sync every two minutes. The
+// setting is younger than Debian's program.
+func synced(t cluster.Topology) cluster.Topology {
+	t.Name, t.Doc = t.Name+Sync, t.Doc+"; on disk (sync_interval: always)"
+	t.Nodes = slices.Clone(t.Nodes)
+	for i := range t.Nodes {
+		text := strings.Replace(t.Nodes[i].Fresh[configFile], "jetstream { ", "jetstream { sync_interval: always, ", 1)
+		t.Nodes[i].Fresh, t.Nodes[i].Binary, t.Nodes[i].Package = map[string]string{configFile: text}, "", ""
+	}
+	return t
 }
 
 func nodeName(i int) string { return fmt.Sprintf("nats-%d", i) }

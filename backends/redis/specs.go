@@ -33,18 +33,20 @@ func calls(s backends.Spec) []string {
 	return []string{backends.CallExtend, backends.CallAsk, backends.CallToken}
 }
 
-// withAOF adds to each topology the same with persistence.
-func withAOF(names ...string) []string {
+// WithDisks adds to each topology the same with persistence.
+func WithDisks(names ...string) []string {
 	var out []string
 	for _, n := range names {
-		out = append(out, n, n+AOF)
+		if out = append(out, n, n+AOF); n == Single || n == Five {
+			out = append(out, n+EverySec)
+		}
 	}
 	return out
 }
 
 // sentinelSpecs are the locks that follow the master that Sentinel names.
 func sentinelSpecs() []backends.Spec {
-	topologies := withAOF(Sentinel)
+	topologies := WithDisks(Sentinel)
 	return []backends.Spec{
 		{
 			Name: "redis-sentinel", Doc: "redis-lua on the master that Sentinel names; replication is asynchronous, so a fail-over may " +
@@ -66,7 +68,7 @@ func sentinelSpecs() []backends.Spec {
 
 // redlockSpecs are the locks on a majority of independent masters.
 func redlockSpecs() []backends.Spec {
-	topologies := withAOF(Five)
+	topologies := WithDisks(Five)
 	return []backends.Spec{
 		{
 			Name: "redlock", Doc: "Redlock as published: SET NX PX on a majority of five masters; valid for the ttl less the time to " +
@@ -98,7 +100,7 @@ func redlockSpecs() []backends.Spec {
 
 // singleSpecs are the locks on one server, or on the master that Sentinel names.
 func singleSpecs() []backends.Spec {
-	topologies := withAOF(Single, Replica, Sentinel)
+	topologies := WithDisks(Single, Replica, Sentinel)
 	return []backends.Spec{
 		{
 			Name: "redis-setnx", Doc: "SETNX without a time to live, DEL: a dead holder blocks everyone for ever",

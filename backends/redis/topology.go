@@ -12,21 +12,25 @@ import (
 // RoleSentinel is the role of a server that holds no data, watches masters and replaces them.
 const RoleSentinel = "sentinel"
 
-// Names of the topologies; each also exists with AOF behind it.
+// Names of the topologies; each also exists with AOF behind it, and those without replicas with EverySec.
 const (
 	Single   = "redis-single"
 	Replica  = "redis-replica"
 	Sentinel = "redis-sentinel"
 	Five     = "redis-five"
 	AOF      = "-aof"
+	EverySec = "-everysec"
 )
 
 // Topologies returns the sets of Redis servers that the locks run on.
 func Topologies() []cluster.Topology {
 	var out []cluster.Topology
 	for _, make := range []func(persistence) cluster.Topology{single, replica, sentinel, five} {
-		for _, p := range []persistence{persistNothing, persistAlways} {
+		for _, p := range []persistence{persistNothing, persistAlways, persistEverySec} {
 			t := make(p)
+			if p.suffix == EverySec && t.Peers() {
+				continue
+			}
 			t.Name, t.Doc, t.Volatile = t.Name+p.suffix, t.Doc+p.doc, p.suffix == ""
 			out = append(out, t)
 		}
@@ -47,6 +51,10 @@ var (
 	persistAlways = persistence{
 		suffix: AOF, doc: "; on disk (appendfsync always)",
 		config: "save \"\"\nappendonly yes\nappendfsync always\nauto-aof-rewrite-percentage 0\n",
+	}
+	persistEverySec = persistence{
+		suffix: EverySec, doc: "; written at once, on disk within a second (appendfsync everysec, the default with AOF)",
+		config: strings.Replace(persistAlways.config, "always", "everysec", 1),
 	}
 )
 

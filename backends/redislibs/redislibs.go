@@ -23,7 +23,7 @@ const goredisRecovery = 6 * time.Second
 
 // Specs returns the libraries.
 func Specs() []backends.Spec {
-	five := []string{redis.Five, redis.Five + redis.AOF, redis.Single, redis.Single + redis.AOF}
+	five := redis.WithDisks(redis.Five, redis.Single)
 	return []backends.Spec{
 		{
 			Name: "redsync", Doc: "the library go-redsync/redsync v4.18.1: Redlock; Until gives the deadline",
@@ -43,16 +43,8 @@ func Specs() []backends.Spec {
 			Notes: "TTL asks the server, which denies the lock after the end of the lease. Its token is the random value in the " +
 				"key, no fencing token. Obtain takes over a lock whose token begins with the caller's: a request that is sent twice " +
 				"succeeds, and tokens of your own must not begin with one another.",
-			Topologies: single(), Ends: history.EndsLease, Keys: redis.Keys, Open: openRedislock, Recovery: goredisRecovery,
+			Topologies: redis.WithDisks(redis.Single, redis.Replica, redis.Sentinel), Ends: history.EndsLease, Keys: redis.Keys, Open: openRedislock, Recovery: goredisRecovery,
 		},
-	}
-}
-
-// single are the topologies of a lock on one server, or on the master of several.
-func single() []string {
-	return []string{
-		redis.Single, redis.Single + redis.AOF, redis.Replica, redis.Replica + redis.AOF, redis.Sentinel,
-		redis.Sentinel + redis.AOF,
 	}
 }
 

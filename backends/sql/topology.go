@@ -23,6 +23,11 @@ const (
 	MariaDB             = "mariadb"
 	MariaDBReplica      = "mariadb-replica"
 	MariaDBReplicaSync  = "mariadb-replica-sync"
+
+	PostgresAsync       = "postgres-async"
+	PostgresRemoteWrite = "postgres-replica-remote-write"
+	MariaDBFlush0       = "mariadb-flush0"
+	MariaDBFlush2       = "mariadb-flush2"
 )
 
 // Topologies returns the sets of databases that the locks run on. All of them keep what they have acknowledged over a
@@ -32,21 +37,34 @@ func Topologies() []cluster.Topology {
 		async = "; asynchronous; lockstorm promotes the replica"
 		sync  = "; acknowledged when the replica has it; lockstorm promotes the replica"
 	)
+	one := func(name, doc string, n cluster.Recipe) cluster.Topology {
+		return cluster.Topology{Name: name, Doc: "one server; acknowledged " + doc, Nodes: []cluster.Recipe{n}, Recovery: 2 * time.Second}
+	}
 	return []cluster.Topology{
-		{
-			Name: Postgres, Doc: "one server; acknowledged when on disk",
-			Nodes: []cluster.Recipe{postgresNode(1, single)}, Recovery: 2 * time.Second,
-		},
-		{
-			Name: MariaDB, Doc: "one server; acknowledged when on disk",
-			Nodes: []cluster.Recipe{mariadbNode(1, single)}, Recovery: 2 * time.Second,
-		},
+		one(Postgres, "when on disk", postgresNode(1, single)),
+		one(MariaDB, "when on disk", mariadbNode(1, single)),
+		with(one(PostgresAsync, "before it is on disk (synchronous_commit=off)", postgresNode(1, single)), "-c", "synchronous_commit=off"),
+		with(one(MariaDBFlush0, "before it is written (innodb_flush_log_at_trx_commit=0)", mariadbNode(1, single)),
+			"--innodb-flush-log-at-trx-commit=0"),
+		with(one(MariaDBFlush2, "when written, on disk within a second (innodb_flush_log_at_trx_commit=2)", mariadbNode(1, single)),
+			"--innodb-flush-log-at-trx-commit=2"),
 		behindBouncer(),
 		replicated(PostgresReplica, "a server and its hot standby"+async, postgresNode, asynchronous),
 		replicated(PostgresReplicaSync, "a server and its hot standby"+sync, postgresNode, synchronous),
+		with(replicated(PostgresRemoteWrite, "a server and its hot standby; acknowledged when the standby has written it "+
+			"(synchronous_commit=remote_write); lockstorm promotes the replica", postgresNode, synchronous),
+			"-c", "synchronous_commit=remote_write"),
 		replicated(MariaDBReplica, "a server and its replica"+async, mariadbNode, asynchronous),
 		replicated(MariaDBReplicaSync, "a server and its replica"+sync, mariadbNode, synchronous),
 	}
+}
+
+// with adds arguments to the servers of a topology.
+func with(t cluster.Topology, args ...string) cluster.Topology {
+	for i := range t.Nodes {
+		t.Nodes[i].Args = append(t.Nodes[i].Args, args...)
+	}
+	return t
 }
 
 // replication is what a server has others have before it acknowledges.

@@ -17,7 +17,7 @@ func Register() backends.Register {
 	return backends.Register{
 		Name: "zk", Doc: "the data is in znodes (entries in ZooKeeper's tree); each read or write of the register `fenced` also " +
 			"checks that the lock's znode still exists",
-		Topologies: []string{Single, Three},
+		Topologies: topologies,
 		Open: func(_ context.Context, env backends.Env) (backends.Resource, error) {
 			env.Session = backends.Session{ // its session is none of the lock's
 				Opened:   func(string, backends.Renewal) error { return nil },

@@ -97,7 +97,7 @@ type opener func(s *session, v catalog.Values) backends.Locker
 func spec(name, doc string, params []catalog.Param, open opener) backends.Spec {
 	return backends.Spec{
 		Name: name, Doc: doc, Library: module,
-		Topologies: []string{Single, Three}, Model: history.Model{Session: true}, Ends: history.EndsSession,
+		Topologies: topologies, Model: history.Model{Session: true}, Ends: history.EndsSession,
 		Tokens: true, Renews: true, Params: params, With: with,
 		Signals: []backends.Signal{{Kind: backends.SignalChannel, Name: "the session events of zk.Connect"}},
 		// A client that has tried all servers in vain waits a second before it tries them again, and one whose

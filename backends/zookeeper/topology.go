@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +19,11 @@ import (
 const (
 	Single = "zk-single"
 	Three  = "zk-three"
+	NoSync = "-nosync" // behind either: writes are never synced
 )
+
+// topologies are all of them.
+var topologies = []string{Single, Three, Single + NoSync, Three + NoSync}
 
 // Where Debian's package puts the program: the first names all others that it needs.
 const jars = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar"
@@ -46,13 +51,21 @@ func Topologies() []cluster.Topology {
 	for i := range 3 {
 		ensemble.Nodes = append(ensemble.Nodes, member(i+1, 3))
 	}
-	return []cluster.Topology{
-		{
-			Name: Single, Doc: "one server (tickTime 100); data survives a restart",
-			Nodes: []cluster.Recipe{single}, Recovery: 4 * time.Second,
-		},
-		ensemble,
+	one := cluster.Topology{
+		Name: Single, Doc: "one server (tickTime 100); data survives a restart",
+		Nodes: []cluster.Recipe{single}, Recovery: 4 * time.Second,
 	}
+	return []cluster.Topology{one, ensemble, unsynced(one), unsynced(ensemble)}
+}
+
+// unsynced is a topology whose servers acknowledge a write before it is on disk.
+func unsynced(t cluster.Topology) cluster.Topology {
+	t.Name, t.Doc = t.Name+NoSync, strings.Replace(t.Doc, "have it on disk", "have written it", 1)+"; never synced (forceSync=no)"
+	t.Nodes = slices.Clone(t.Nodes)
+	for i := range t.Nodes {
+		t.Nodes[i].Args = append([]string{"-Dzookeeper.forceSync=no"}, t.Nodes[i].Args...)
+	}
+	return t
 }
 
 // config is what all servers have in common. Small files, no web server, and time-outs some tenths

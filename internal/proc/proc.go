@@ -20,6 +20,8 @@ import (
 // process. Close it last; children that still live then are killed by the kernel.
 type Starter struct {
 	nice     int
+	mounts   string // the mount namespace of children; empty: ours
+	entered  chan error
 	requests chan request
 	done     chan struct{}
 }
@@ -61,6 +63,9 @@ func (s *Starter) lockThread() {
 
 func (s *Starter) serve() {
 	defer close(s.done)
+	if s.mounts != "" {
+		s.entered <- enter(s.mounts)
+	}
 	s.beNice()
 	for r := range s.requests {
 		r.errs <- r.cmd.Start()

@@ -22,7 +22,7 @@ func Specs() []nemesis.Spec {
 		{Name: "none", Doc: "no faults"},
 		clientPause(), clientStall(), clientKill(),
 		partitionClient(), flap(), lostReply(), packetDelay(), watchDelay(), partitionReplication(),
-		serverPause(), serverRestart(), serverKill(), slowServer(),
+		serverPause(), serverRestart(), serverKill(), powerLoss(), slowServer(),
 		failoverKillSpec(), promoteReplica(), leaderKill(), leaderPause(), leaderMove(), leaderIsolate(), quorumLoss(),
 		clockJump(),
 		evict(), flush(), deleteKey(), sessionExpire(), killConnection(),

@@ -51,6 +51,7 @@ var (
 	_ nemesis.Pauser    = labNode{}
 	_ nemesis.Restarter = labNode{}
 	_ nemesis.Clocker   = labNode{}
+	_ nemesis.Disker    = labNode{}
 	_ nemesis.Answerer  = labNode{}
 )
 

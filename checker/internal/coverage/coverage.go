@@ -31,7 +31,7 @@ func coverage(in question) checker.Result {
 			notes = append(notes, fmt.Sprintf("the fault %s was skipped: %s", q.Spec, q.Skipped))
 			continue
 		}
-		hits, effective, attempts, short := 0, 0, 0, 0
+		hits, effective, attempts, short, vain := 0, 0, 0, 0, 0
 		ofClients := map[doing]int{}
 		for _, f := range in.Faults {
 			if f.Request != i || !f.Effective() || f.Proof == "" {
@@ -40,6 +40,10 @@ func coverage(in question) checker.Result {
 			effective++
 			if f.CutShort() {
 				short++
+				continue
+			}
+			if f.Vain {
+				vain++
 				continue
 			}
 			attempts += in.attempts(f.Span())
@@ -58,7 +62,7 @@ func coverage(in question) checker.Result {
 			}
 		}
 		if hits == 0 {
-			missing = append(missing, q.Spec+": "+missed(effective, short))
+			missing = append(missing, q.Spec+": "+missed(effective, short, vain))
 		} else {
 			notes = append(notes, leftOut(q)...)
 			notes = append(notes, fmt.Sprintf("%s: %s; clients made %s while faults were active", q.Spec,
@@ -92,9 +96,12 @@ func (in question) grantedFrom(work int64) bool {
 }
 
 // missed says that no fault that took effect hit an active client.
-func missed(effective, short int) string {
-	if effective == 0 {
+func missed(effective, short, vain int) string {
+	switch {
+	case effective == 0:
 		return "no fault took effect"
+	case effective == vain:
+		return checker.Count(vain, "fault") + " struck, but there was nothing unsynced to lose"
 	}
 	text := checker.Count(effective, "fault") + " took effect, but no fault hit a client that waited for, held or released the lock"
 	if short > 0 {

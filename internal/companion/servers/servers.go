@@ -66,6 +66,8 @@ func be(part string, args []string) error {
 		return until(etcd, args[0])
 	case companion.NATS:
 		return until(nats, args[0])
+	case companion.Disk:
+		return serveDisk(args[0])
 	}
 	return fmt.Errorf("it has no part %q", part)
 }
