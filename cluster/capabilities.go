@@ -42,6 +42,12 @@ type (
 		Flush(ctx context.Context) (int64, error)
 	}
 
+	// Persister is a server that may acknowledge what it has not even written.
+	Persister interface {
+		// Persist writes all that the server has acknowledged.
+		Persist(ctx context.Context) error
+	}
+
 	// Tenant is a server that a run can share with others: a run's data there bears its name.
 	Tenant interface {
 		// Of lists the data that bears the name of a run.

@@ -165,15 +165,28 @@ func (c *Cluster) SyncDisks(ctx context.Context) error {
 		if s.synced == nil {
 			continue
 		}
-		s.op.Lock()
-		if s.disk != nil {
-			_, err := s.disk.ask(ctx, companion.DiskCall{})
-			errs = append(errs, err)
+		if err := s.sync(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("cannot make durable what %s has: %w", s.Name(), err))
 		}
-		s.op.Unlock()
 		close(s.synced)
 	}
 	return errors.Join(errs...)
+}
+
+// sync leaves a server that is down as it is: what it has acknowledged may be lost.
+func (s *Server) sync(ctx context.Context) error {
+	s.op.Lock()
+	defer s.op.Unlock()
+	if s.disk == nil || s.Down() {
+		return nil
+	}
+	if p, ok := As[Persister](s); ok {
+		if err := p.Persist(ctx); err != nil {
+			return err
+		}
+	}
+	_, err := s.disk.ask(ctx, companion.DiskCall{})
+	return err
 }
 
 // Synced waits until a loss of power would take only what was written for locks: see [Cluster.SyncDisks].
@@ -220,7 +233,7 @@ func describe(server string, l companion.Loss) string {
 		}
 		text := fmt.Sprintf("%d of %s", f.Bytes, f.Path)
 		if f.New {
-			text += " (the file is gone)"
+			text += " (a new file)"
 		}
 		lost = append(lost, text)
 	}

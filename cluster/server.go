@@ -26,8 +26,8 @@ type Server struct {
 	admin     any
 	prepared  bool
 
-	disk    *disk         // that it is on now
-	synced  chan struct{} // closed when losses of power may begin; nil: it is on no such disk
+	disk   *disk         // that it is on now
+	synced chan struct{} // closed when losses of power may begin; nil: it is on no such disk
 
 	op sync.Mutex // held by what changes the state of the server, from start to proof
 

@@ -38,6 +38,7 @@ var (
 	_ cluster.Keeper          = admin{}
 	_ cluster.Forgetter       = admin{}
 	_ cluster.ConnectionEnder = admin{}
+	_ cluster.Persister       = admin{}
 	_ cluster.Roler           = leader{}
 	_ cluster.Leader          = leader{}
 	_ cluster.Promoter        = leader{}
@@ -95,6 +96,18 @@ func (a admin) exec(ctx context.Context, text string, args ...any) (n int64, err
 func (a admin) Clock(ctx context.Context) (time.Time, error) {
 	us, err := a.number(ctx, "SELECT {now}")
 	return time.UnixMicro(us), err
+}
+
+// Persist flushes the log.
+func (a admin) Persist(ctx context.Context) error {
+	text := "CHECKPOINT"
+	if a.e == &mariadb {
+		text = "FLUSH ENGINE LOGS"
+	}
+	return a.within(ctx, promoteTimeout, func(ctx context.Context, c *stdsql.Conn) error {
+		_, err := c.ExecContext(ctx, text)
+		return err
+	})
 }
 
 // lockTables are those that stand for locks; the data is in others.

@@ -27,7 +27,7 @@ type DiskAnswer struct {
 
 // Loss is what a loss of power took away.
 type Loss struct {
-	Files   []LostFile `json:"files,omitempty"`   // those with most first
+	Files   []LostFile `json:"files,omitempty"`   // those with words first, then those with most bytes
 	Changes int        `json:"changes,omitempty"` // of names, and of sizes by truncate
 }
 
@@ -35,6 +35,6 @@ type Loss struct {
 type LostFile struct {
 	Path  string   `json:"path"`
 	Bytes int64    `json:"bytes"`
-	New   bool     `json:"new,omitempty"`   // the file itself is gone
+	New   bool     `json:"new,omitempty"`   // the file itself is new, and gone
 	Words []string `json:"words,omitempty"` // those that were in the data
 }

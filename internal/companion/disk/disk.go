@@ -1,6 +1,6 @@
 // Package disk is a file system that forgets, when its power is lost, what no program has synced. Its files lie in a folder of a
 // real file system, which always holds what a disk would hold; what is not yet durable is kept in memory, apart. A [Disk] is that
-// state, and [Mount] has the kernel ask it.
+// state, and [Serve] has the kernel ask it.
 //
 //	write, create, rename ... -> memory --- fsync, fdatasync, O_SYNC, age ---> folder
 //	                               '------- [Disk.Cut] ------> nowhere
@@ -70,7 +70,7 @@ type node struct {
 	children map[string]*node  // of a folder: those that were asked for
 	gone     map[string]uint64 // names that were deleted, and by which change
 
-	listed   []entry // as the last reader from its beginning was told
+	listed []entry // as the last reader from its beginning was told
 
 	target string // of a symbolic link
 

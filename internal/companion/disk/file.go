@@ -179,7 +179,7 @@ func (d *Disk) flushed(n *node) func() error {
 	}
 }
 
-// closed is called when a program closes a file that it could write. One that was emptied and written anew is durable with
+// closed is called when a program closes a file. One that was emptied and written anew is durable with
 // the next commit.
 func (d *Disk) closed(n *node) {
 	if n.emptied && len(n.pages) > 0 {

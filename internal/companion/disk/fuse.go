@@ -1,31 +1,32 @@
 package disk
 
 import (
-	"os"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 )
 
-// Mount mounts the disk. The server that it returns serves already; end it with Unmount.
-func Mount(d *Disk, dir string) (*fuse.Server, error) {
-	s, err := fuse.NewServer(&kernel{fuse.NewDefaultRawFileSystem(), d}, dir, &fuse.MountOptions{
+// mount mounts what answers the kernel, until this process ends.
+func mount(fs fuse.RawFileSystem, dir string) error {
+	s, err := fuse.NewServer(fs, dir, &fuse.MountOptions{
 		AllowOther: true, Options: []string{"default_permissions"}, FsName: "lockstorm", Name: "lockstorm", DirectMountStrict: true,
 		DisableXAttrs: true, DisableReadDirPlus: true,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	go s.Serve()
-	return s, s.WaitMount()
+	return s.WaitMount()
 }
 
-// kernel is what the kernel asks.
+// kernel answers the kernel.
 type kernel struct {
 	fuse.RawFileSystem
 	d *Disk
 }
+
+func newKernel(d *Disk) *kernel { return &kernel{fuse.NewDefaultRawFileSystem(), d} }
 
 // do does something to a node.
 func (k *kernel) do(id uint64, f func(n *node) error) fuse.Status {
@@ -232,13 +233,9 @@ func (k *kernel) FsyncDir(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	return k.do(in.NodeId, func(n *node) error { return k.d.sync(n, true) })
 }
 
-func (k *kernel) Flush(<-chan struct{}, *fuse.FlushIn) fuse.Status { return fuse.OK }
-
-func (k *kernel) Release(_ <-chan struct{}, in *fuse.ReleaseIn) {
-	k.do(in.NodeId, func(n *node) error {
-		if in.Flags&unix.O_ACCMODE != unix.O_RDONLY {
-			k.d.closed(n)
-		}
+func (k *kernel) Flush(_ <-chan struct{}, in *fuse.FlushIn) fuse.Status {
+	return k.do(in.NodeId, func(n *node) error {
+		k.d.closed(n)
 		return nil
 	})
 }
@@ -277,5 +274,3 @@ func (k *kernel) StatFs(_ <-chan struct{}, h *fuse.InHeader, out *fuse.StatfsOut
 		return nil
 	})
 }
-
-func (k *kernel) String() string { return os.Args[0] }

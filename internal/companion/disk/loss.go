@@ -50,7 +50,9 @@ func (d *Disk) Cut(mode string, draw uint64, words []string) (companion.Loss, er
 			loss.Files = append(loss.Files, f)
 		}
 	}
-	slices.SortStableFunc(loss.Files, func(a, b companion.LostFile) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	slices.SortStableFunc(loss.Files, func(a, b companion.LostFile) int {
+		return cmp.Or(cmp.Compare(len(b.Words), len(a.Words)), cmp.Compare(b.Bytes, a.Bytes))
+	})
 	return loss, nil
 }
 

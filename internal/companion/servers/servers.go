@@ -12,6 +12,7 @@ import (
 	"go.etcd.io/etcd/api/v3/version"
 
 	"github.com/lockstorm/lockstorm/internal/companion"
+	"github.com/lockstorm/lockstorm/internal/companion/disk"
 	"github.com/lockstorm/lockstorm/internal/docker"
 )
 
@@ -67,7 +68,7 @@ func be(part string, args []string) error {
 	case companion.NATS:
 		return until(nats, args[0])
 	case companion.Disk:
-		return serveDisk(args[0])
+		return disk.Serve(args[0])
 	}
 	return fmt.Errorf("it has no part %q", part)
 }

@@ -1,27 +1,32 @@
-package servers
+package disk
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
+
 	"github.com/lockstorm/lockstorm/internal/companion"
-	"github.com/lockstorm/lockstorm/internal/companion/disk"
 )
 
 // ageEvery is how often the disk writes what is old.
 const ageEvery = time.Second
 
-// serveDisk is the disk of a server, over its folder.
-func serveDisk(dir string) error {
+// Serve mounts a disk over a folder, in the mount namespace of this process, and does what [companion.Disk] is asked for.
+func Serve(dir string) error {
+	return serve(dir, time.Now, func(k *kernel) fuse.RawFileSystem { return k })
+}
+
+func serve(dir string, now func() time.Time, change func(*kernel) fuse.RawFileSystem) error {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // lockstorm has to end first
 	out := json.NewEncoder(os.Stdout)
-	d, err := mountDisk(dir)
+	d, err := open(dir, now, change)
 	if err != nil {
 		return errors.Join(err, out.Encode(companion.DiskAnswer{Error: err.Error()}))
 	}
@@ -31,11 +36,11 @@ func serveDisk(dir string) error {
 	go func() {
 		for range time.Tick(ageEvery) {
 			if err := d.Age(); err != nil {
-				os.Stderr.WriteString(err.Error() + "\n") //nolint:errcheck // there is nobody else to tell
+				fmt.Fprintln(os.Stderr, err)
 			}
 		}
 	}()
-	in := json.NewDecoder(bufio.NewReader(os.Stdin))
+	in := json.NewDecoder(os.Stdin)
 	for {
 		var c companion.DiskCall
 		if err := in.Decode(&c); errors.Is(err, io.EOF) {
@@ -58,8 +63,8 @@ func serveDisk(dir string) error {
 	}
 }
 
-// mountDisk mounts it over the folder. Its programs may have many files, and each is open here.
-func mountDisk(dir string) (*disk.Disk, error) {
+// open mounts the disk. Programs may have many files, and each is open here, too.
+func open(dir string, now func() time.Time, change func(*kernel) fuse.RawFileSystem) (*Disk, error) {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
 		return nil, err
@@ -68,9 +73,9 @@ func mountDisk(dir string) (*disk.Disk, error) {
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
 		return nil, err
 	}
-	d, err := disk.Open(dir, time.Now)
+	d, err := Open(dir, now)
 	if err == nil {
-		_, err = disk.Mount(d, dir)
+		err = mount(change(newKernel(d)), dir)
 	}
 	return d, err
 }
