@@ -28,6 +28,7 @@ type Bench struct {
 	Ctx     context.Context //nolint:containedctx // of the test
 	Net     *link.Network
 	Cluster *cluster.Cluster
+	Dir     string // with a folder for each server
 }
 
 // Start starts a topology with the processes of this host; it is stopped with the test. A test
@@ -42,10 +43,17 @@ func Start(t *testing.T, top cluster.Topology) *Bench {
 // StartWith starts a topology with one of other providers.
 func StartWith(t testing.TB, top cluster.Topology, provider string, of func(*proc.Starter) []cluster.Provider) *Bench {
 	t.Helper()
+	return StartOn(t, top, provider, cluster.Options{}, of)
+}
+
+// StartOn is StartWith with options, but for the network.
+func StartOn(t testing.TB, top cluster.Topology, provider string, o cluster.Options, of func(*proc.Starter) []cluster.Provider) *Bench {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "nodes") // it is removed when the servers have stopped, which write into it until then
 	starter := proc.NewStarter()
 	ctx, cancel := context.WithTimeout(context.Background(), Limit)
-	b := &Bench{TB: t, Ctx: ctx, Net: link.New()}
+	b := &Bench{TB: t, Ctx: ctx, Net: link.New(), Dir: dir}
+	o.Network = b.Net
 	p, err := cluster.Choose(provider, top, of(starter))
 	t.Cleanup(func() {
 		cancel()
@@ -72,7 +80,7 @@ func StartWith(t testing.TB, top cluster.Topology, provider string, of func(*pro
 			logs(t, dir)
 		}
 	})
-	b.Cluster, err = cluster.Start(ctx, top, p, dir, cluster.Options{Network: b.Net})
+	b.Cluster, err = cluster.Start(ctx, top, p, dir, o)
 	b.must(err)
 	return b
 }
