@@ -44,6 +44,11 @@ var killable = []struct {
 		"--backend etcd-mutex --nemesis server-kill --nemesis client-pause",
 		"--backend etcd-mutex --topology etcd-three --nemesis server-pause",
 	}},
+	{"disks", []string{ // which are mounts
+		"--backend redis-lua --topology redis-single-everysec --nemesis power-loss:every=0.5ttl",
+		"--backend sql-lease-row --topology postgres-async --nemesis power-loss",
+		"--backend nats-kv --topology nats-three --provider embedded --nemesis power-loss:nodes=all",
+	}},
 }
 
 const (
@@ -164,11 +169,11 @@ func (k *killedRun) doctor(args ...string) string {
 	return string(out)
 }
 
-// left is everything of the run but its directory: processes, segments of shared memory, files in the folders for
+// left is everything of the run but its directory: processes, mounts, segments of shared memory, files in the folders for
 // temporary ones, and what is unfinished in the cache.
 func (k *killedRun) left() []string {
 	k.Helper()
-	found := k.processes()
+	found := append(k.processes(), k.mounts()...)
 	for _, path := range shared(k.T) {
 		if !slices.Contains(k.before, path) && !mapped(path) {
 			found = append(found, path)
@@ -211,6 +216,21 @@ func (k *killedRun) processes() []string {
 		ours := len(f) > 3 && f[0] != "Z" && slices.Contains(f[2:4], fmt.Sprint(k.group))
 		if ours || strings.Contains(string(environ), k.base) {
 			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// mounts are those below its base, in whatever namespace.
+func (k *killedRun) mounts() (found []string) {
+	tables, err := filepath.Glob("/proc/[0-9]*/mountinfo")
+	if err != nil {
+		k.Fatal(err)
+	}
+	for _, table := range tables {
+		text, _ := os.ReadFile(table) // it may be gone
+		if strings.Contains(string(text), k.base) {
+			found = append(found, table)
 		}
 	}
 	return found
