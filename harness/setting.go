@@ -62,7 +62,7 @@ func provides[T any](t cluster.Topology) bool {
 }
 
 // Where returns the default topology for a backend and a fault: the backend's default one if the fault can work
-// there, else the first on which it can and whose servers elect a leader. It takes real servers for granted and does
+// there, else the first on which it can and whose servers elect a leader or, for a fault of disks, have some. It takes real servers for granted and does
 // not look at this machine. The error says why the fault can work nowhere.
 func Where(cat *Catalogue, backend, fault string) (topology string, err error) {
 	b, err := cat.Backends.Get(backend)
@@ -155,7 +155,7 @@ func possible(cat *Catalogue, backend, topology, fault string, elects bool) erro
 		s = r.setting(cluster.EmbeddedName)
 		s.NoDisks = r.noDisks(cluster.EmbeddedName)
 	}
-	if elects && s.Elects == 0 && !s.Promotes {
+	if elects && s.Elects == 0 && !s.Promotes && !spec.Disks {
 		return errElectsNone
 	}
 	return spec.Fault.Available(s)

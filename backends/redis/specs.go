@@ -37,9 +37,10 @@ func calls(s backends.Spec) []string {
 func WithDisks(names ...string) []string {
 	var out []string
 	for _, n := range names {
-		if out = append(out, n, n+AOF); n == Single || n == Five {
+		if out = append(out, n); n == Single || n == Five {
 			out = append(out, n+EverySec)
 		}
+		out = append(out, n+AOF)
 	}
 	return out
 }

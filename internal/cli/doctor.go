@@ -37,7 +37,7 @@ func (a *App) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "show which servers can be used here, and how to get the others",
 		Long: `Says of each kind of server how it is started here (--provider auto), for which topologies, and what is missing with
-the command that gets it. Then: what clock-jump needs, Docker, and what killed runs left behind, which --clean
+the command that gets it. Then: what clock-jump and power-loss need, Docker, and what killed runs left behind, which --clean
 removes. --json has all providers.
 
 Exit code 4: a topology cannot be started at all.`,
@@ -114,7 +114,7 @@ func (a *App) doctor(ctx context.Context, asJSON bool) error {
 		}
 		all = append(all, u)
 	}
-	all = append(all, clocks(), cache(), a.docker(ctx))
+	all = append(all, clocks(), disks(), cache(), a.docker(ctx))
 	if asJSON {
 		if err := a.PrintJSON(all); err != nil {
 			return err
@@ -144,6 +144,15 @@ func (a *App) doctor(ctx context.Context, asJSON bool) error {
 		return err
 	}
 	return a.Exit(code)
+}
+
+// disks says whether servers can lose their power here.
+func disks() usable {
+	u := usable{Tool: "disks", Chosen: "mounted by " + companion.Program}
+	if err := cluster.CanDisk(); err != nil {
+		u.Chosen, u.Missing = "", []string{"power-loss: " + err.Error()}
+	}
+	return u
 }
 
 // byStore are the tools, and the topologies by the programs of their servers, which name them. What other ways lack is told only

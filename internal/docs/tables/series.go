@@ -51,6 +51,9 @@ func Databases() Series { return Series{"databases", cases.Set("databases"), sho
 // Ensembles returns the claims about locks in sessions.
 func Ensembles() Series { return Series{"ensembles", cases.Set("ensembles"), shows} }
 
+// Power returns what is said of locks whose servers lose their power.
+func Power() Series { return Series{"power", cases.Set("power"), shows} }
+
 // variant says a case of a library: its name is that of the variant, a discipline or a release, and a fault.
 func variant(c suite.Case) measured.Row {
 	fault := c.Run.Nemesis[0]

@@ -9,6 +9,7 @@ import (
 	"embed"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -211,12 +212,19 @@ func Backends(c *harness.Catalogue) string {
 	return p.String()
 }
 
-// kinds are topologies in short: one with its twin that keeps data on disk is one.
+// onDisk ends the names of topologies that differ from others in what their servers sync.
+var onDisk = regexp.MustCompile("-(aof|everysec|sync|nosync|async|remote-write|flush[02])$")
+
+// kinds are topologies in short: one with those that keep its data on disk in another way is one.
 func kinds(names []string) string {
+	more := map[string]bool{}
+	for _, n := range names {
+		more[onDisk.ReplaceAllString(n, "")] = more[onDisk.ReplaceAllString(n, "")] || onDisk.MatchString(n)
+	}
 	var out []string
 	for _, n := range names {
-		if base, twin := strings.CutSuffix(n, "-aof"); !twin || !slices.Contains(names, base) {
-			out = append(out, n+map[bool]string{true: "⁺"}[slices.Contains(names, n+"-aof")])
+		if !onDisk.MatchString(n) {
+			out = append(out, n+map[bool]string{true: "⁺"}[more[n]])
 		}
 	}
 	return strings.Join(out, ", ")

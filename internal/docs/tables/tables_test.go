@@ -85,7 +85,7 @@ func data(t *testing.T, answers []cases.ClaimResult) map[string]*measured.Table 
 	for _, name := range []string{"matrix", "choosing", "versions", "defaults"} {
 		all[name] = read(t, name)
 	}
-	for _, s := range []Series{Libraries(), Adapters(), Releases(), TrackRecord(), Containers(), Databases(), Ensembles()} {
+	for _, s := range []Series{Libraries(), Adapters(), Releases(), TrackRecord(), Containers(), Databases(), Ensembles(), Power()} {
 		table, _, err := s.Table("../../../docs", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -112,7 +112,7 @@ func TestCasesAreMeasuredAndExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	why := read(t, "why").Rows
-	for _, s := range []Series{Libraries(), Adapters(), TrackRecord(), Databases(), Ensembles()} {
+	for _, s := range []Series{Libraries(), Adapters(), TrackRecord(), Databases(), Ensembles(), Power()} {
 		table, unmeasured, err := s.Table("../../../docs", nil)
 		if err != nil {
 			t.Fatal(err)

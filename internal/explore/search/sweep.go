@@ -67,7 +67,7 @@ func ofClients(f nemesis.Spec) bool { return f.Family == history.FamilyClient ||
 
 // published are the faults of which most published failures of locks speak: they come first.
 var published = []string{
-	"client-pause", "packet-delay", "lost-reply", "partition-client", "server-restart", "clock-jump",
+	"client-pause", "packet-delay", "lost-reply", "partition-client", "server-restart", "power-loss", "clock-jump",
 	"evict", "failover-kill", "leader-isolate",
 }
 

@@ -24,7 +24,7 @@ func Book(cat *harness.Catalogue) *suite.Collection {
 		Sets:      map[string]func() []suite.Case{"table": func() []suite.Case { return Table(cat) }},
 		Says:      For, Presets: presets(), First: mustRead("init.yaml"),
 	}
-	for _, name := range []string{"cells", "published", "ensembles", "databases", "network", "claims"} {
+	for _, name := range []string{"cells", "published", "ensembles", "databases", "network", "power", "claims"} {
 		b.Sets[name] = func() []suite.Case { return Set(name) }
 	}
 	return b

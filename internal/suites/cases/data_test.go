@@ -15,7 +15,7 @@ import (
 
 // everything is all data of this package.
 func everything() []suite.Case {
-	return slices.Concat(Set("published"), Set("cells"), suite.Controls(), Set("network"), Set("ensembles"), Set("databases"),
+	return slices.Concat(Set("published"), Set("cells"), suite.Controls(), Set("network"), Set("ensembles"), Set("databases"), Set("power"),
 		Set("claims"), Table(harness.New(stores.All()...)))
 }
 

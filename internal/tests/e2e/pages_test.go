@@ -28,6 +28,8 @@ func TestSeriesDatabases(t *testing.T) { writeSeries(t, tables.Databases(), "DAT
 
 func TestSeriesEnsembles(t *testing.T) { writeSeries(t, tables.Ensembles(), "ENSEMBLE_SEEDS", 20) }
 
+func TestSeriesPower(t *testing.T) { writeSeries(t, tables.Power(), "POWER_SEEDS", 10) }
+
 // docs is the folder of the pages.
 var docs = filepath.Join("..", "..", "..", "docs")
 
