@@ -39,6 +39,7 @@ type Topology struct {
 	FailOver time.Duration
 	TTL      time.Duration // default time to live of leases; 0: that of the run
 	Volatile bool          // its servers keep nothing on disk: a restart loses every lock
+	Unsynced bool          // its servers acknowledge what is not on disk yet: a loss of power loses that
 	// Fleet knows the master and can have it replaced; set it exactly if FailOver is set.
 	Fleet func(servers []*Server) Fleet
 	// Ready returns nil once the servers at these addresses serve together; nil: it is enough that each serves. It may

@@ -40,15 +40,16 @@ func (j *Judged) about(dir string) reports.Context {
 	return c
 }
 
-// onDisk is a topology like that of the run, but for that its servers keep their data on disk; empty where the run's do, or there
-// is none.
+// onDisk is a topology like that of the run, but for that its servers have their data on disk before they acknowledge it; empty
+// where the run's do, or there is none.
 func (j *Judged) onDisk(b backends.Spec) string {
 	of, err := j.topologies.Get(j.Results.Topology)
-	if err != nil || !of.Volatile {
+	if err != nil || !of.Volatile && !of.Unsynced {
 		return ""
 	}
 	for _, name := range b.Topologies {
-		if t, err := j.topologies.Get(name); err == nil && !t.Volatile && len(t.Nodes) == len(of.Nodes) {
+		t, err := j.topologies.Get(name)
+		if err == nil && !t.Volatile && !t.Unsynced && len(t.Nodes) == len(of.Nodes) && t.Nodes[0].Name == of.Nodes[0].Name {
 			return name
 		}
 	}

@@ -13,6 +13,9 @@ func TestTopologyOnDisk(t *testing.T) {
 		{"redis-lua", "redis-single", "redis-single-aof"},
 		{"redis-lua", "redis-single-aof", ""},
 		{"redlock", "redis-five", "redis-five-aof"},
+		{"redlock", "redis-five-everysec", "redis-five-aof"},
+		{"nats-kv", "nats-three", "nats-three-sync"},
+		{"sql-lease-row", "mariadb-flush2", "mariadb"},
 		{"zk-exclusive", "zk-single", ""},
 	} {
 		b, err := cat.Backends.Get(c.backend)

@@ -73,6 +73,7 @@ var fates = map[string]string{
 	"client-pause": "%s slept through its lease", "client-stall": "%s stalled through its lease",
 	"partition-client": "%s was cut off from the store and worked on", "slow-server": "the store answered %s late",
 	"server-restart": "the store restarted and forgot the lock of %s", "server-kill": "the store died and forgot the lock of %s",
+	"power-loss":    "the store lost its power, and with it the lock of %s",
 	"failover-kill": "the new master did not know the lock of %s", "promote-replica": "the new master did not know the lock of %s",
 	"clock-jump": "a clock jumped and ended the lease of %s early", "evict": "the store evicted the lock of %s",
 }

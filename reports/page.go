@@ -44,7 +44,7 @@ var page = sync.OnceValue(func() *template.Template {
 // page.
 type Context struct {
 	WithTokens string // a backend of the same store with fencing tokens, which would measure what a fence saves
-	OnDisk     string // a topology of the lock that keeps data on disk, if that of the run does not
+	OnDisk     string // a topology of the lock that has data on disk before it acknowledges it, if that of the run has not
 	Rate       string // how often the outcome showed again, if known
 	Trail      []Link // links to the suite of the run and to its neighbours
 	Replayable bool   // the run's directory has its trial

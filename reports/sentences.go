@@ -136,6 +136,9 @@ func cure(r *checker.Results, rec *history.Record, h *happening, about Context) 
 	case slices.Contains(twice, f.Rule) && about.OnDisk != "" && restarted(rec, f.Fault):
 		return "Cure: keep the locks on disk: the servers of topology " + r.Topology + " forget them in a restart. Try --topology " +
 			about.OnDisk + "."
+	case slices.Contains(twice, f.Rule) && about.OnDisk != "" && unpowered(rec, f.Fault):
+		return "Cure: have the store sync a write before it acknowledges it: the servers of topology " + r.Topology + " lose what they " +
+			"acknowledged when the power goes. Try --topology " + about.OnDisk + "."
 	case slices.Contains(twice, f.Rule) && ofClient(rec, f.Fault):
 		return "Cure: mend how the lock is taken over from a client that died or was late: check and take in one atomic step."
 	case slices.Contains(twice, f.Rule):
@@ -148,6 +151,12 @@ func cure(r *checker.Results, rec *history.Record, h *happening, about Context) 
 func restarted(rec *history.Record, fault int) bool {
 	f := rec.Injected(fault)
 	return f != nil && (f.Fault.Fault == "server-restart" || f.Fault.Fault == "server-kill")
+}
+
+// unpowered reports whether a fault took what a server had not synced.
+func unpowered(rec *history.Record, fault int) bool {
+	f := rec.Injected(fault)
+	return f != nil && f.Fault.Fault == "power-loss"
 }
 
 // ofClient reports whether a fault stopped or ended a client.

@@ -26,14 +26,14 @@ func Topologies() []cluster.Topology {
 	ensemble := cluster.Topology{
 		Name: Three, Doc: "three servers with JetStream; acknowledged when two have it; an election takes 4 to 10 s",
 		Recovery: 12 * time.Second, FailOver: 10 * time.Second, TTL: 2 * time.Second,
-		Fleet: cluster.Elected, Ready: cluster.Together(standing, serves),
+		Fleet: cluster.Elected, Ready: cluster.Together(standing, serves), Unsynced: true,
 	}
 	for i := range 3 {
 		ensemble.Nodes = append(ensemble.Nodes, node(i+1, 3))
 	}
 	single := cluster.Topology{
 		Name: Single, Doc: "one server with JetStream; data survives a restart",
-		Nodes: []cluster.Recipe{node(1, 1)}, Recovery: 2 * time.Second,
+		Nodes: []cluster.Recipe{node(1, 1)}, Recovery: 2 * time.Second, Unsynced: true,
 	}
 	return []cluster.Topology{single, ensemble, synced(single), synced(ensemble)}
 }
@@ -42,7 +42,7 @@ func Topologies() []cluster.Topology {
 // setting is younger than Debian's program.
 func synced(t cluster.Topology) cluster.Topology {
 	t.Name, t.Doc = t.Name+Sync, t.Doc+"; on disk (sync_interval: always)"
-	t.Nodes = slices.Clone(t.Nodes)
+	t.Nodes, t.Unsynced = slices.Clone(t.Nodes), false
 	for i := range t.Nodes {
 		text := strings.Replace(t.Nodes[i].Fresh[configFile], "jetstream { ", "jetstream { sync_interval: always, ", 1)
 		t.Nodes[i].Fresh, t.Nodes[i].Binary, t.Nodes[i].Package = map[string]string{configFile: text}, "", ""

@@ -31,7 +31,7 @@ func Topologies() []cluster.Topology {
 			if p.suffix == EverySec && t.Peers() {
 				continue
 			}
-			t.Name, t.Doc, t.Volatile = t.Name+p.suffix, t.Doc+p.doc, p.suffix == ""
+			t.Name, t.Doc, t.Volatile, t.Unsynced = t.Name+p.suffix, t.Doc+p.doc, p.suffix == "", p.suffix == EverySec
 			out = append(out, t)
 		}
 	}

@@ -53,9 +53,13 @@ func both() []string { return append(alone(), append(ofPostgres()[1:], ofMariaDB
 // alone are those of one server.
 func alone() []string { return []string{Postgres, MariaDB} }
 
-func ofPostgres() []string { return []string{Postgres, PostgresReplica, PostgresReplicaSync, PostgresAsync, PostgresRemoteWrite} }
+func ofPostgres() []string {
+	return []string{Postgres, PostgresReplica, PostgresReplicaSync, PostgresAsync, PostgresRemoteWrite}
+}
 
-func ofMariaDB() []string { return []string{MariaDB, MariaDBReplica, MariaDBReplicaSync, MariaDBFlush0, MariaDBFlush2} }
+func ofMariaDB() []string {
+	return []string{MariaDB, MariaDBReplica, MariaDBReplicaSync, MariaDBFlush0, MariaDBFlush2}
+}
 
 // Specs returns the locks on databases.
 func Specs() []backends.Spec {

@@ -43,15 +43,15 @@ func Topologies() []cluster.Topology {
 	return []cluster.Topology{
 		one(Postgres, "when on disk", postgresNode(1, single)),
 		one(MariaDB, "when on disk", mariadbNode(1, single)),
-		with(one(PostgresAsync, "before it is on disk (synchronous_commit=off)", postgresNode(1, single)), "-c", "synchronous_commit=off"),
-		with(one(MariaDBFlush0, "before it is written (innodb_flush_log_at_trx_commit=0)", mariadbNode(1, single)),
+		unsynced(one(PostgresAsync, "before it is on disk (synchronous_commit=off)", postgresNode(1, single)), "-c", "synchronous_commit=off"),
+		unsynced(one(MariaDBFlush0, "before it is written (innodb_flush_log_at_trx_commit=0)", mariadbNode(1, single)),
 			"--innodb-flush-log-at-trx-commit=0"),
-		with(one(MariaDBFlush2, "when written, on disk within a second (innodb_flush_log_at_trx_commit=2)", mariadbNode(1, single)),
+		unsynced(one(MariaDBFlush2, "when written, on disk within a second (innodb_flush_log_at_trx_commit=2)", mariadbNode(1, single)),
 			"--innodb-flush-log-at-trx-commit=2"),
 		behindBouncer(),
 		replicated(PostgresReplica, "a server and its hot standby"+async, postgresNode, asynchronous),
 		replicated(PostgresReplicaSync, "a server and its hot standby"+sync, postgresNode, synchronous),
-		with(replicated(PostgresRemoteWrite, "a server and its hot standby; acknowledged when the standby has written it "+
+		unsynced(replicated(PostgresRemoteWrite, "a server and its hot standby; acknowledged when the standby has written it "+
 			"(synchronous_commit=remote_write); lockstorm promotes the replica", postgresNode, synchronous),
 			"-c", "synchronous_commit=remote_write"),
 		replicated(MariaDBReplica, "a server and its replica"+async, mariadbNode, asynchronous),
@@ -59,8 +59,9 @@ func Topologies() []cluster.Topology {
 	}
 }
 
-// with adds arguments to the servers of a topology.
-func with(t cluster.Topology, args ...string) cluster.Topology {
+// unsynced gives the servers of a topology arguments by which they acknowledge what is not on disk yet.
+func unsynced(t cluster.Topology, args ...string) cluster.Topology {
+	t.Unsynced = true
 	for i := range t.Nodes {
 		t.Nodes[i].Args = append(t.Nodes[i].Args, args...)
 	}

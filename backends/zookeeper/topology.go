@@ -61,7 +61,7 @@ func Topologies() []cluster.Topology {
 // unsynced is a topology whose servers acknowledge a write before it is on disk.
 func unsynced(t cluster.Topology) cluster.Topology {
 	t.Name, t.Doc = t.Name+NoSync, strings.Replace(t.Doc, "have it on disk", "have written it", 1)+"; never synced (forceSync=no)"
-	t.Nodes = slices.Clone(t.Nodes)
+	t.Nodes, t.Unsynced = slices.Clone(t.Nodes), true
 	for i := range t.Nodes {
 		t.Nodes[i].Args = append([]string{"-Dzookeeper.forceSync=no"}, t.Nodes[i].Args...)
 	}

@@ -102,9 +102,10 @@ func need(cat *harness.Catalogue, c suite.Case) string {
 	if c.Search != nil {
 		faults = c.Search.Only
 	}
-	// it needs a library of the machine
-	if slices.ContainsFunc(faults, func(n string) bool { return strings.HasPrefix(n, "clock-jump") }) {
-		parts = append(parts, "clock")
+	for _, special := range [][2]string{{"clock-jump", "clock"}, {"power-loss", "disk"}} { // of the machine: a library, root
+		if slices.ContainsFunc(faults, func(n string) bool { return strings.HasPrefix(n, special[0]) }) {
+			parts = append(parts, special[1])
+		}
 	}
 	if gate.Needs(cat, c) == gate.Whole {
 		parts = append(parts, "alone")

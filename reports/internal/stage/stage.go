@@ -317,6 +317,7 @@ func (s *Stage) choose(grants []*history.Grant, lanes map[string]*Lane, count ma
 var words = map[string]string{
 	"client-pause": "paused", "client-stall": "stalled", "partition-client": "cut off", "client-kill": "killed",
 	"server-pause": "paused", "server-restart": "restarted", "server-kill": "killed", "slow-server": "slow",
+	"power-loss": "lost power",
 }
 
 // hurt adds the faults: in the lane of a client, else over all.
