@@ -54,22 +54,11 @@ func (n *node) own() error {
 	if n.fd < 0 {
 		return nil
 	}
-	if err := unix.Fchownat(n.fd, "", int(n.uid), int(n.gid), unix.AT_EMPTY_PATH); err != nil || n.is(unix.S_IFLNK) {
+	err := unix.Fchownat(n.fd, "", int(n.uid), int(n.gid), unix.AT_EMPTY_PATH)
+	if err != nil || !n.is(unix.S_IFREG) && !n.is(unix.S_IFDIR) {
 		return err
 	}
-	return os.Chmod(fmt.Sprintf("/proc/self/fd/%d", n.fd), os.FileMode(n.mode&0o777)|special(n.mode))
-}
-
-// special are the bits of a mode that Go has elsewhere.
-func special(mode uint32) (out os.FileMode) {
-	for bit, there := range map[uint32]os.FileMode{
-		unix.S_ISUID: os.ModeSetuid, unix.S_ISGID: os.ModeSetgid, unix.S_ISVTX: os.ModeSticky,
-	} {
-		if mode&bit != 0 {
-			out |= there
-		}
-	}
-	return out
+	return unix.Fchmod(n.fd, n.mode&0o7777)
 }
 
 // link gives a file another name.
