@@ -13,7 +13,7 @@ var budgets = map[string]int{
 	"faults": 2500, "backends": 3000, "libraries": 5500,
 	"matrix": 600, "choosing": 900, "libraries-measured": 500, "adapters-measured": 500, "databases": 500,
 	"ensembles": 500, "releases": 500,
-	"track-record": 500, "versions": 500, "containers": 500, "defaults": 500, "claims": 2500,
+	"track-record": 520, "versions": 500, "containers": 500, "defaults": 500, "claims": 2500,
 }
 
 // written are how many words a page that is written by hand may have, as wc -w counts.
