@@ -91,7 +91,11 @@ func neverAnswers(t *testing.T, cat *Catalogue, cfg Config, asked <-chan string)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan bool, 1)
 		go func() { ended <- do(ctx) }()
-		<-asked
+		select {
+		case <-asked:
+		case <-ended:
+			t.Fatalf("%s: %s: it ended before anybody was asked", cfg.Backend, what)
+		}
 		cancel()
 		select {
 		case right := <-ended:
