@@ -109,7 +109,8 @@ func (e *evidence) find(rec *history.Record) {
 			e.Left++
 		default:
 			e.shown[i] = true
-			e.Rows = append(e.Rows, eventRow{Index: i, At: ev.Time, Line: cut(string(ev.AppendJSON(nil, true)), maxLine), Backs: e.backs[i]})
+			line := cut(string(ev.AppendJSON(nil, true)), maxLine)
+			e.Rows = append(e.Rows, eventRow{Index: i, At: ev.Time, Line: line, Backs: e.backs[i]})
 		}
 	}
 	slices.SortFunc(e.Rows, func(a, b eventRow) int { return int(a.Index - b.Index) })

@@ -84,10 +84,16 @@ func TestStageOfOtherKinds(t *testing.T) {
 		drawn []string
 		not   string
 	}{
-		"job":        {"c1 and c2 each did the job of period 1", []string{"period 1: done 2 times: c1, c2"}, ""},
-		"optimistic": {"c1 and c2 both replaced the same value and wiped out 1 update", []string{"0 → 1", "as answered"}, "in the store"},
-		"readers":    {"c1 slept through its lease: c1 (a writer) and c2 (a reader) both worked for 510 ms", []string{"reads", "writes", "wrong"}, ""},
-		"deadlock":   {"", []string{`class="ring"`, "waits for L1", "waits for L2"}, "still sure"},
+		"job": {"c1 and c2 each did the job of period 1", []string{"period 1: done 2 times: c1, c2"}, ""},
+		"optimistic": {
+			"c1 and c2 both replaced the same value and wiped out 1 update", []string{"0 → 1", "as answered"}, "in the store",
+		},
+		"readers": {
+			"c1 slept through its lease: c1 (a writer) and c2 (a reader) both worked for 510 ms",
+			[]string{"reads", "writes", "wrong"},
+			"",
+		},
+		"deadlock": {"", []string{`class="ring"`, "waits for L1", "waits for L2"}, "still sure"},
 	} {
 		r, rec, s := staged(t, kind)
 		all, _ := happened(r, rec)

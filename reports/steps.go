@@ -228,13 +228,13 @@ func touches(in *history.Injection, f *checker.Finding, rec *history.Record) boo
 
 // sourceOf is the line of code at which a fault struck, in brackets; empty: nobody told it.
 func sourceOf(in *history.Injection, rec *history.Record) string {
-	if in.Fault.By == "" {
+	if in.By == "" {
 		return ""
 	}
 	for i := range rec.Events {
 		e := &rec.Events[i]
-		if e.F == history.FPoint && e.Type == history.Invoke && e.Party == in.Fault.By && e.Grant == in.Fault.Grant && e.Message != "" &&
-			e.Time <= in.Effect.Time {
+		reached := e.F == history.FPoint && e.Type == history.Invoke && e.Party == in.By && e.Grant == in.Grant
+		if reached && e.Message != "" && e.Time <= in.Effect.Time {
 			return " (" + e.Message + ")"
 		}
 	}

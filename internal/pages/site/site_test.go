@@ -111,7 +111,8 @@ func TestList(t *testing.T) {
 func TestCauseAndTrend(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "run/results.json", `{"verdict":"fail","backend":"redis-del","nemesis":["none"],"workload":"counter","seed":1,"checks":{
-		"data-plain":{"verdict":"fail","required":true,"findings":[{"rule":"lost-update","gating":true,"class":"defect","cause":"a lost update"}]},
+		"data-plain":{"verdict":"fail","required":true,"findings":[
+			{"rule":"lost-update","gating":true,"class":"defect","cause":"a lost update"}]},
 		"ownership":{"verdict":"fail","required":true,"findings":[{"rule":"foreign-release","gating":true,"class":"defect","cause":"a blind release"}]}}}`)
 	for i, word := range []string{"safe", "defect"} {
 		name := fmt.Sprintf("suite-%d", i)

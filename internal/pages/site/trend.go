@@ -34,7 +34,9 @@ type trendRow struct {
 type trendMark struct{ Word, Status string }
 
 // AsExpected reports whether the suite expected the outcome, or a baseline knows it.
-func (m trendMark) AsExpected() bool { return m.Status == string(gate.Expected) || m.Status == string(gate.Known) }
+func (m trendMark) AsExpected() bool {
+	return m.Status == string(gate.Expected) || m.Status == string(gate.Known)
+}
 
 // whole reads results.
 func (s *Site) whole(name string, into any) bool {
