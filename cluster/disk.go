@@ -31,8 +31,8 @@ func (e Embedded) with(s *proc.Starter) Provider { return Embedded{s, e.Command}
 func Disks(provider string, t Topology) error {
 	switch {
 	case provider != ProcessName && provider != EmbeddedName:
-		return fmt.Errorf("the files of servers of provider %s are not where lockstorm could take them away: use --provider %s", provider,
-			ProcessName)
+		return fmt.Errorf("the files of servers of provider %s are not where lockstorm could take them away: use --provider %s",
+			provider, ProcessName)
 	case t.Volatile:
 		return fmt.Errorf("the servers of topology %s keep nothing on disk: use server-restart", t.Name)
 	case provider == EmbeddedName && t.Any(func(r Recipe) bool { return r.Data && len(r.Beside) == 0 }):

@@ -142,7 +142,7 @@ func (s *session) phases(ctx context.Context) (complete bool, err error) {
 // syncDisks makes durable what servers wrote before the first grant: a loss of power is to take the lock, not what it is kept in.
 func (s *session) syncDisks(ctx context.Context) error {
 	if s.tail.waitGrant(ctx, "", "", 0) != nil {
-		return nil // there was no grant
+		return nil //nolint:nilerr // there was no grant
 	}
 	return s.cluster.SyncDisks(context.WithoutCancel(ctx))
 }

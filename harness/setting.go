@@ -62,8 +62,8 @@ func provides[T any](t cluster.Topology) bool {
 }
 
 // Where returns the default topology for a backend and a fault: the backend's default one if the fault can work
-// there, else the first on which it can and whose servers elect a leader or, for a fault of disks, have some. It takes real servers for granted and does
-// not look at this machine. The error says why the fault can work nowhere.
+// there, else the first on which it can and whose servers elect a leader or, for a fault of disks, have some. It takes real
+// servers for granted and does not look at this machine. The error says why the fault can work nowhere.
 func Where(cat *Catalogue, backend, fault string) (topology string, err error) {
 	b, err := cat.Backends.Get(backend)
 	if err != nil {

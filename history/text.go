@@ -209,7 +209,8 @@ func (r *Run) set(key, val string) error {
 		r.Nemesis = append(r.Nemesis, val)
 		family := FamilyClient
 		for prefix, f := range map[string]string{
-			"server": FamilyServer, "power": FamilyServer, "failover": FamilyServer, "partition": FamilyLink, "packet": FamilyLink, "lost": FamilyLink,
+			"server": FamilyServer, "power": FamilyServer, "failover": FamilyServer,
+			"partition": FamilyLink, "packet": FamilyLink, "lost": FamilyLink,
 			"clock":   FamilyClock,
 			"isolate": FamilyLink, "flap": FamilyLink, "slow": FamilyServer, "evict": FamilyStore, "flush": FamilyStore,
 			"delete": FamilyStore,

@@ -137,8 +137,8 @@ func cure(r *checker.Results, rec *history.Record, h *happening, about Context) 
 		return "Cure: keep the locks on disk: the servers of topology " + r.Topology + " forget them in a restart. Try --topology " +
 			about.OnDisk + "."
 	case slices.Contains(twice, f.Rule) && about.OnDisk != "" && unpowered(rec, f.Fault):
-		return "Cure: have the store sync a write before it acknowledges it: the servers of topology " + r.Topology + " lose what they " +
-			"acknowledged when the power goes. Try --topology " + about.OnDisk + "."
+		return "Cure: have the store sync a write before it acknowledges it: the servers of topology " + r.Topology +
+			" lose what they acknowledged when the power goes. Try --topology " + about.OnDisk + "."
 	case slices.Contains(twice, f.Rule) && ofClient(rec, f.Fault):
 		return "Cure: mend how the lock is taken over from a client that died or was late: check and take in one atomic step."
 	case slices.Contains(twice, f.Rule):

@@ -27,7 +27,8 @@ func Specs() []backends.Spec {
 		Library:    "github.com/nats-io/nats.go v1.55.0",
 		Signals:    []backends.Signal{{Kind: backends.SignalMethod, Name: "Get"}, {Kind: backends.SignalError, Name: "Update"}},
 		Calls:      []string{backends.CallExtend, backends.CallAsk, backends.CallToken},
-		Topologies: []string{Single, Three, Single + Sync, Three + Sync}, Ends: history.EndsLease, Tokens: true, Buffers: true, Open: open,
+		Topologies: []string{Single, Three, Single + Sync, Three + Sync},
+		Ends:       history.EndsLease, Tokens: true, Buffers: true, Open: open,
 		// The calls wait 5 s for an answer, and a client that was cut off waits 2 s before it dials again.
 		Recovery: 8 * time.Second,
 		Notes: "The bucket defines the time to live. Waiting clients poll: watchers don't learn that a key expired. Requests of a " +

@@ -43,7 +43,8 @@ func Specs() []backends.Spec {
 			Notes: "TTL asks the server, which denies the lock after the end of the lease. Its token is the random value in the " +
 				"key, no fencing token. Obtain takes over a lock whose token begins with the caller's: a request that is sent twice " +
 				"succeeds, and tokens of your own must not begin with one another.",
-			Topologies: redis.WithDisks(redis.Single, redis.Replica, redis.Sentinel), Ends: history.EndsLease, Keys: redis.Keys, Open: openRedislock, Recovery: goredisRecovery,
+			Topologies: redis.WithDisks(redis.Single, redis.Replica, redis.Sentinel), Ends: history.EndsLease,
+			Keys: redis.Keys, Open: openRedislock, Recovery: goredisRecovery,
 		},
 	}
 }

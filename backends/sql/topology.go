@@ -38,12 +38,14 @@ func Topologies() []cluster.Topology {
 		sync  = "; acknowledged when the replica has it; lockstorm promotes the replica"
 	)
 	one := func(name, doc string, n cluster.Recipe) cluster.Topology {
-		return cluster.Topology{Name: name, Doc: "one server; acknowledged " + doc, Nodes: []cluster.Recipe{n}, Recovery: 2 * time.Second}
+		doc = "one server; acknowledged " + doc
+		return cluster.Topology{Name: name, Doc: doc, Nodes: []cluster.Recipe{n}, Recovery: 2 * time.Second}
 	}
 	return []cluster.Topology{
 		one(Postgres, "when on disk", postgresNode(1, single)),
 		one(MariaDB, "when on disk", mariadbNode(1, single)),
-		unsynced(one(PostgresAsync, "before it is on disk (synchronous_commit=off)", postgresNode(1, single)), "-c", "synchronous_commit=off"),
+		unsynced(one(PostgresAsync, "before it is on disk (synchronous_commit=off)", postgresNode(1, single)),
+			"-c", "synchronous_commit=off"),
 		unsynced(one(MariaDBFlush0, "before it is written (innodb_flush_log_at_trx_commit=0)", mariadbNode(1, single)),
 			"--innodb-flush-log-at-trx-commit=0"),
 		unsynced(one(MariaDBFlush2, "when written, on disk within a second (innodb_flush_log_at_trx_commit=2)", mariadbNode(1, single)),

@@ -40,7 +40,7 @@ func (a *App) doctorCommand() *cobra.Command {
 the command that gets it. Then: what clock-jump and power-loss need, Docker, and what killed runs left behind, which --clean
 removes. --json has all providers.
 
-Exit code 4: a topology cannot be started at all.`,
+Exit code 4: a topology cannot be started at all, and not only for want of lockstorm-servers.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if clean {
@@ -109,7 +109,7 @@ func (a *App) doctor(ctx context.Context, asJSON bool) error {
 	code := harness.ExitPass
 	for _, t := range a.cat.Topologies.All() {
 		u := examine(ctx, a.cat, t)
-		if u.Chosen == "" {
+		if u.Chosen == "" && u.programs != "" { // else only lockstorm-servers has it
 			code = harness.ExitEnvironment
 		}
 		all = append(all, u)

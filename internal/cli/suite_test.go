@@ -140,7 +140,11 @@ func TestSuiteUsage(t *testing.T) {
 		{[]string{"init"}, 0, "wrote lockstorm.yaml: review the file"},
 		{[]string{"init"}, 3, "already exists"},
 		{[]string{"suite", "--list"}, 0, "redis-fenced/client-pause"},
-		{[]string{"suite", "cii"}, 3, "presets: cells, ci, claims, databases, ensembles, full, libraries, network, published, smoke"},
+		{
+			[]string{"suite", "cii"},
+			3,
+			"presets: cells, ci, claims, databases, ensembles, full, libraries, network, power, published, smoke",
+		},
 		{[]string{"suite", "ci", "--print"}, 0, "name: ci"},
 		{[]string{"suite", "ci", "--print-matrix", "3"}, 0, `"2/3"`},
 		{[]string{"suite", "--schema"}, 0, `"$schema"`},

@@ -29,7 +29,8 @@ func powerLoss() nemesis.Spec {
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Disks: true, Fault: fault{canLosePower, injectPowerLoss}, Check: checkKeeps,
 		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", "1", catalog.Param{
 			Name: paramKeeps, Default: keeps[0],
-			Doc: "what is left of the unsynced: nothing; prefix (a random beginning of each file); torn (all but part of each file's last page)",
+			Doc: "what is left of the unsynced: nothing; prefix (a random beginning of each file); torn (all but part of each file's " +
+				"last page)",
 		}),
 	}
 }

@@ -31,42 +31,14 @@ func coverage(in question) checker.Result {
 			notes = append(notes, fmt.Sprintf("the fault %s was skipped: %s", q.Spec, q.Skipped))
 			continue
 		}
-		hits, effective, attempts, short, vain := 0, 0, 0, 0, 0
-		ofClients := map[doing]int{}
-		for _, f := range in.Faults {
-			if f.Request != i || !f.Effective() || f.Proof == "" {
-				continue // without a proof nobody knows that it did anything
-			}
-			effective++
-			if f.CutShort() {
-				short++
-				continue
-			}
-			if f.Vain {
-				vain++
-				continue
-			}
-			attempts += in.attempts(f.Span())
-			if len(f.Clients) == 0 && !slices.ContainsFunc(in.Grants, f.OfServersOf) {
-				continue // it struck servers that gave no grant of the run
-			}
-			did := harmed(f, in.struck(f), busy)
-			if did > idle {
-				hits++
-			}
-			if did == holds {
-				onHolder++
-			}
-			if f.Family == history.FamilyClient {
-				ofClients[did]++
-			}
-		}
-		if hits == 0 {
-			missing = append(missing, q.Spec+": "+missed(effective, short, vain))
+		c := in.count(i, busy)
+		onHolder += c.onHolder
+		if c.hits == 0 {
+			missing = append(missing, q.Spec+": "+c.missed())
 		} else {
 			notes = append(notes, leftOut(q)...)
 			notes = append(notes, fmt.Sprintf("%s: %s; clients made %s while faults were active", q.Spec,
-				hitOf(hits, effective)+doings(ofClients), checker.Count(attempts, "lock attempt")))
+				hitOf(c.hits, c.effective)+doings(c.ofClients), checker.Count(c.attempts, "lock attempt")))
 		}
 	}
 	r := checker.Result{Verdict: checker.Pass, Method: "comparison of the time of each fault with the times at which clients " +
@@ -79,6 +51,48 @@ func coverage(in question) checker.Result {
 		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeNotHit, strings.Join(missing, "; ")
 	}
 	return r
+}
+
+// struck counts what the injections of one requested fault did.
+type struck struct {
+	hits, effective, attempts int
+	short, vain               int // took effect for less than planned; on nothing
+	onHolder                  int64
+	ofClients                 map[doing]int
+}
+
+// count counts the injections of a requested fault, by its place.
+func (in question) count(request int, busy map[string][]workSpan) struck {
+	c := struck{ofClients: map[doing]int{}}
+	for _, f := range in.Faults {
+		if f.Request != request || !f.Effective() || f.Proof == "" {
+			continue // without a proof nobody knows that it did anything
+		}
+		c.effective++
+		switch {
+		case f.CutShort():
+			c.short++
+			continue
+		case f.Vain:
+			c.vain++
+			continue
+		}
+		c.attempts += in.attempts(f.Span())
+		if len(f.Clients) == 0 && !slices.ContainsFunc(in.Grants, f.OfServersOf) {
+			continue // it struck servers that gave no grant of the run
+		}
+		did := harmed(f, in.struck(f), busy)
+		if did > idle {
+			c.hits++
+		}
+		if did == holds {
+			c.onHolder++
+		}
+		if f.Family == history.FamilyClient {
+			c.ofClients[did]++
+		}
+	}
+	return c
 }
 
 // grantedFrom reports whether anybody was granted a lock in the work phase, which begins at a moment.
@@ -96,16 +110,17 @@ func (in question) grantedFrom(work int64) bool {
 }
 
 // missed says that no fault that took effect hit an active client.
-func missed(effective, short, vain int) string {
-	switch {
-	case effective == 0:
+func (c struck) missed() string {
+	switch c.effective {
+	case 0:
 		return "no fault took effect"
-	case effective == vain:
-		return checker.Count(vain, "fault") + " struck, but there was nothing unsynced to lose"
+	case c.vain:
+		return checker.Count(c.vain, "fault") + " struck, but there was nothing unsynced to lose"
 	}
-	text := checker.Count(effective, "fault") + " took effect, but no fault hit a client that waited for, held or released the lock"
-	if short > 0 {
-		text += fmt.Sprintf(" (%d of these faults ended earlier than planned)", short)
+	text := checker.Count(c.effective, "fault") + " took effect, but no fault hit a client that waited for, held or " +
+		"released the lock"
+	if c.short > 0 {
+		text += fmt.Sprintf(" (%d of these faults ended earlier than planned)", c.short)
 	}
 	return text
 }

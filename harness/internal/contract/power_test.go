@@ -110,7 +110,8 @@ func TestPowerLossTakesWhatWasNotSynced(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !strings.HasPrefix(lost, "redis-1 lost ") || !strings.Contains(lost, "aof") || !strings.HasSuffix(lost, ", "+key+" among them") {
+	if !strings.HasPrefix(lost, "redis-1 lost ") || !strings.Contains(lost, "aof") ||
+		!strings.HasSuffix(lost, ", "+key+" among them") {
 		t.Errorf("it says %q", lost)
 	}
 	if kept, gone := redis(t, s.Addr(), "EXISTS kept"), redis(t, s.Addr(), "EXISTS "+key); kept != ":1" || gone != ":0" {
@@ -166,8 +167,9 @@ func TestPowerLossInARun(t *testing.T) {
 			continue
 		}
 		f := findings[0]
-		if out.ExitCode() != harness.ExitViolation || f.Class != checker.Defect || !strings.Contains(f.Cause, "power-loss on redis-1") ||
-			!strings.Contains(f.Cause, "unsynced bytes of ") || !strings.Contains(f.Cause, "lock:L1 among them") {
+		if out.ExitCode() != harness.ExitViolation || f.Class != checker.Defect ||
+			!strings.Contains(f.Cause, "power-loss on redis-1") || !strings.Contains(f.Cause, "unsynced bytes of ") ||
+			!strings.Contains(f.Cause, "lock:L1 among them") {
 			t.Errorf("exit %d, %s: %s", out.ExitCode(), f.Class, f.Cause)
 		}
 		v, err := harness.VerifyDir(out.Dir)

@@ -263,7 +263,7 @@ func (k *kernel) ReadDir(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryL
 	})
 }
 
-func (k *kernel) StatFs(_ <-chan struct{}, h *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
+func (k *kernel) StatFs(_ <-chan struct{}, _ *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
 	return k.do(rootID, func(n *node) error {
 		var st unix.Statfs_t
 		if err := unix.Fstatfs(n.fd, &st); err != nil {

@@ -15,8 +15,8 @@ import (
 
 // everything is all data of this package.
 func everything() []suite.Case {
-	return slices.Concat(Set("published"), Set("cells"), suite.Controls(), Set("network"), Set("ensembles"), Set("databases"), Set("power"),
-		Set("claims"), Table(harness.New(stores.All()...)))
+	return slices.Concat(Set("published"), Set("cells"), suite.Controls(), Set("network"), Set("ensembles"), Set("databases"),
+		Set("power"), Set("claims"), Table(harness.New(stores.All()...)))
 }
 
 // The doctor of the data: every case is possible, explained and named once, and expects

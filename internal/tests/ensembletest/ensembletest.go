@@ -47,7 +47,9 @@ func StartWith(t testing.TB, top cluster.Topology, provider string, of func(*pro
 }
 
 // StartOn is StartWith with options, but for the network.
-func StartOn(t testing.TB, top cluster.Topology, provider string, o cluster.Options, of func(*proc.Starter) []cluster.Provider) *Bench {
+func StartOn(t testing.TB, top cluster.Topology, provider string, o cluster.Options,
+	of func(*proc.Starter) []cluster.Provider,
+) *Bench {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "nodes") // it is removed when the servers have stopped, which write into it until then
 	starter := proc.NewStarter()
