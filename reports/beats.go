@@ -241,6 +241,9 @@ func (b *beater) step(s Step, refusals []Step) {
 		b.add(s, map[StepKind]string{StepRole: "new role", StepDeath: "killed"}[s.Kind], capital(strings.TrimSuffix(s.Text, ".")), "")
 	case StepLost, StepOverwritten:
 		b.meanwhile(s)
+		if s.Party == b.me { // its late write did it
+			b.out = slices.DeleteFunc(b.out, func(x stage.Beat) bool { return x.Word == "writes late" })
+		}
 		text := b.damage()
 		for _, refusal := range refusals {
 			if refusal.Party == b.me && refusal.At >= s.At {
