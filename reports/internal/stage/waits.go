@@ -18,8 +18,8 @@ const (
 
 // Waits draws how long clients waited for the lock, over the whole run: p50 and p99 of the grants of each part, on a logarithmic
 // axis, shaded by faults. It returns "" where there were few grants.
-func Waits(rec *history.Record, end int64, width int) string {
-	c := &canvas{Stage: &Stage{To: max(end, 1)}, wide: true, left: 60, right: float64(width) - 4, top: 24}
+func Waits(rec *history.Record, until int64, width int) string {
+	c := &canvas{Stage: &Stage{To: max(until, 1)}, wide: true, left: 60, right: float64(width) - 4, top: 24}
 	parts := make([][]int64, waitParts)
 	n, least, most := 0, int64(math.MaxInt64), int64(0)
 	for _, g := range rec.Grants {
@@ -38,10 +38,14 @@ func Waits(rec *history.Record, end int64, width int) string {
 	c.y = c.end + 6
 	low, high := math.Floor(math.Log10(float64(least))), math.Ceil(math.Log10(float64(most)+1))
 	at := func(ns int64) float64 { return c.end - (math.Log10(float64(ns))-low)/(high-low)*(c.end-c.top) }
+	end := int64(0) // of what is shaded: faults that meet, or are closer than can be seen, are one
 	for _, f := range rec.Faults {
-		if f.Effective() {
-			c.rect(f.Began(), max(f.Until(), f.Effect.Time), c.top, c.end-c.top, "faulty", f.Fault.Fault+" "+f.Whom())
+		if !f.Effective() || max(f.Until(), f.Effect.Time) <= end {
+			continue
 		}
+		from := max(f.Began(), end)
+		end = max(f.Until(), f.Effect.Time, from+c.To/600)
+		c.rect(from, end, c.top, c.end-c.top, "faulty", f.Fault.Fault+" "+f.Whom())
 	}
 	c.over()
 	for p := low; p <= high; p++ {
