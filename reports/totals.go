@@ -27,7 +27,7 @@ func totals(r *checker.Results) []Total {
 	}
 	const update = "acknowledged update"
 	plain := lossesIn(r, facts.RegPlain)
-	if plain.counted {
+	if jobs := r.Stats["periods"] > 0; plain.counted && !jobs { // who does jobs writes nothing
 		add(TotalLostPlain, plain.lost, "Lost without a fence: %s%s.", plain.of(update), plain.others(""))
 	}
 	if l := lossesIn(r, facts.RegFenced); l.counted {
