@@ -11,11 +11,7 @@ import (
 
 // jobs are the beats of a job that was done twice: its faults, and each time that it was done.
 func (b *beater) jobs(steps []Step) []stage.Beat {
-	for _, s := range steps {
-		if s.Kind == StepFault {
-			b.fault(s)
-		}
-	}
+	b.faults(steps)
 	var before *history.Grant
 	for i, g := range grantsOf(b.rec, b.f) {
 		for _, u := range g.Uses {
@@ -38,11 +34,7 @@ func (b *beater) jobs(steps []Step) []stage.Beat {
 
 // attempts are the beats of clients that replaced the same value, where no lock is in play.
 func (b *beater) attempts(steps []Step) []stage.Beat {
-	for _, s := range steps {
-		if s.Kind == StepFault {
-			b.fault(s)
-		}
-	}
+	b.faults(steps)
 	replaced := map[history.Opt]bool{}
 	for _, g := range grantsOf(b.rec, b.f) {
 		var write *history.Call
@@ -64,6 +56,14 @@ func (b *beater) attempts(steps []Step) []stage.Beat {
 		replaced[v.Base] = true
 	}
 	return b.inOrder()
+}
+
+func (b *beater) faults(steps []Step) {
+	for _, s := range steps {
+		if s.Kind == StepFault {
+			b.fault(s)
+		}
+	}
 }
 
 // inOrder returns the beats in order of time, no more than there is room for.

@@ -34,8 +34,10 @@ func stageOf(r *checker.Results, rec *history.Record, first *happening, survived
 		b.titles(sc.Titles, first.steps)
 	case survived != nil:
 		sc.Beats = hardestBeats(survived, rec)
-		if in, _ := hardestOf(survived, rec); in != nil && heldAt(rec, in) != nil {
-			sc.Grants = []*history.Grant{heldAt(rec, in)}
+		if in, _ := hardestOf(survived, rec); in != nil {
+			if g := heldAt(rec, in); g != nil {
+				sc.Grants = []*history.Grant{g}
+			}
 		}
 	}
 	sc.Window, sc.Passed = windowOfBeats(sc.Beats, rec), first == nil
@@ -279,7 +281,7 @@ func (b *beater) got(s Step) string {
 
 // fault adds a fault, the first of each kind.
 func (b *beater) fault(s Step) {
-	word, title := faultWord(s), ""
+	word, title, proof := faultWord(s), "", ""
 	for _, in := range b.rec.Faults {
 		if in.Invoke == nil || in.Invoke.Index != eventOf(s) {
 			continue
@@ -287,6 +289,7 @@ func (b *beater) fault(s Step) {
 		if slices.Contains(in.Clients, b.me) {
 			b.paused = true
 		}
+		proof, _, _ = strings.Cut(in.Proof, "; ")
 		for _, node := range in.Nodes {
 			b.struck[node] = true
 		}
@@ -296,8 +299,8 @@ func (b *beater) fault(s Step) {
 		}
 	}
 	if !b.has(word) {
-		_, text, _ := strings.Cut(s.Text, ": ") // else the title has it
-		b.add(s, word, title, capital(text))
+		_, text, _ := strings.Cut(s.Text, ": ")
+		b.add(s, word, title, capital(cmp.Or(text, proof)))
 	}
 }
 

@@ -117,6 +117,7 @@ var ordeals = map[string]string{
 	"client-pause": "slept", "client-stall": "stalled", "partition-client": "was cut off", "client-kill": "was killed",
 	"server-pause": "stood still", "slow-server": "was slow", "server-restart": "restarted", "server-kill": "was killed",
 	"failover-kill": "was killed", "partition-server": "was cut off", "session-expire": "lost its session",
+	"power-loss": "lost its power",
 }
 
 // survivedHeadline says what the hardest fault did, and that nobody was hurt; empty: there was none.
@@ -152,7 +153,7 @@ func roleOf(of []*history.Grant, client string) string {
 func damageOf(r *checker.Results, rec *history.Record, f *checker.Finding, text, client, both string) string {
 	loss, writer, whole := lossOf(r, f), "", ""
 	if all := lossesIn(r, registers...); all.most > loss.Lost {
-		whole = fmt.Sprintf(" (%s in the whole run)", all.of("update"))
+		whole = fmt.Sprintf(" (%s in the whole run)", strings.TrimSuffix(strings.TrimSuffix(all.of("update"), "s"), " update"))
 	}
 	if d := r.LossOf(f); d != nil && len(d.Grants) > 0 && rec.ByID[d.Grants[0]] != nil {
 		writer = rec.ByID[d.Grants[0]].Client

@@ -174,10 +174,6 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (d *pageData
 	if err := errors.Join(errStyle, errScript); err != nil {
 		return nil, err
 	}
-	known := facts.Of(rec)
-	for _, g := range rec.Grants {
-		known.Hold(g) // after that all may ask at once
-	}
 	story := Tell(r, rec)
 	all, more := happened(r, rec)
 	told := all[:min(len(all), MaxTold)]

@@ -2,6 +2,7 @@ package site
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"path"
 	"slices"
@@ -45,7 +46,7 @@ func (s *Site) whole(name string, into any) bool {
 		return false
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	return json.NewDecoder(http.MaxBytesReader(nil, f, maxWhole)).Decode(into) == nil
+	return json.NewDecoder(io.LimitReader(f, maxWhole)).Decode(into) == nil
 }
 
 // cause is what the results of a run say of their worst finding.
