@@ -13,10 +13,11 @@ import (
 )
 
 const (
-	startTimeout  = 30 * time.Second // a server that has not served by then is given up
+	startTimeout  = time.Minute // a server that has not served by then is given up; one in Java takes half of it on a busy host
 	foundTimeout  = 5 * time.Second  // one that somebody else runs serves already
 	stopTimeout   = 3 * time.Second
-	probeEvery    = 2 * time.Millisecond
+	probeEvery    = 2 * time.Millisecond // at first; a server that takes long is asked less often, or it is slower yet
+	probeShare    = 50                   // of the time it took so far
 	togetherEvery = 20 * time.Millisecond
 	portTries     = 5 // a server may lose the race for its port
 )

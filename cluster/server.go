@@ -198,7 +198,7 @@ func (s *Server) startAt(ctx context.Context, launcher Provider, place Place) er
 	s.place, s.instance = place, in
 	s.mu.Unlock()
 	s.serves(place, in.Pid())
-	log := place.Log()
+	log, begun := place.Log(), time.Now()
 	var last error // but for what the end of our patience made of a question
 	for {
 		err := s.ready(ctx, place, listener(place, in))
@@ -219,7 +219,7 @@ func (s *Server) startAt(ctx context.Context, launcher Provider, place Place) er
 			defer cancel()
 			return errors.Join(fmt.Errorf("server %s was not ready at %s within %v: %w (log: %s)%s",
 				s.Name(), place.Addr(), startTimeout, last, log, tail(log)), in.Kill(killing))
-		case <-time.After(probeEvery):
+		case <-time.After(max(probeEvery, time.Since(begun)/probeShare)):
 		}
 	}
 }
