@@ -18,18 +18,18 @@ func Delays(pids []int) map[int]time.Duration {
 	out := map[int]time.Duration{}
 	for _, root := range pids {
 		for pid := range under(root, all) {
-			stats, err := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/schedstat") // nanoseconds run, nanoseconds waited, turns
+			dir := tasksOf(pid)
+			tasks, err := numbered(dir)
 			if err != nil {
 				return nil
 			}
-			for _, path := range stats {
-				text, err := os.ReadFile(path)
+			for _, tid := range tasks {
+				text, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(tid), "schedstat")) // ns run, ns waited, turns
 				if err != nil {
 					continue // it has ended meanwhile
 				}
 				f := strings.Fields(string(text))
-				tid, errID := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-				if len(f) < 2 || errID != nil {
+				if len(f) < 2 {
 					return nil
 				}
 				waited, err := strconv.ParseInt(f[1], 10, 64)

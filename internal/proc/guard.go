@@ -104,8 +104,9 @@ func guard(tells int) {
 	}
 	go func() {
 		<-over
-		for ; ; time.Sleep(10 * pollEvery) { // until the last has gone: what is killed may have started another
+		for wait := 10 * pollEvery; ; wait *= 2 { // until the last has gone: what is killed may have started another
 			killBelow()
+			time.Sleep(wait)
 		}
 	}()
 	how := reap(command.Pid, func() { over <- syscall.SIGTERM })

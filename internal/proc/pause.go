@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -129,26 +130,56 @@ type process struct{ pid, parent, group int }
 
 // processes lists all that there are. One that has vanished meanwhile is left out.
 func processes() ([]process, error) {
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	pids, err := numbered("/proc")
 	if err != nil {
 		return nil, err
 	}
 	var out []process
-	for _, path := range stats {
+	for _, pid := range pids {
+		path := statOf("/proc", pid)
 		f, ok := statFields(path)
 		if !ok {
 			continue
 		}
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		parent, errParent := strconv.Atoi(f[1])
 		group, errGroup := strconv.Atoi(f[2])
-		if err := errors.Join(err, errParent, errGroup); err != nil {
+		if err := errors.Join(errParent, errGroup); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		out = append(out, process{pid, parent, group})
 	}
 	return out, nil
 }
+
+// numbered lists the processes or threads of a directory of /proc; none where it has vanished. It looks into none of them: what
+// the kernel shows of each costs it more than all that is read here, and once more when the process ends.
+func numbered(dir string) ([]int, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, gone(err)
+	}
+	defer f.Close() //nolint:errcheck // read only
+	names, err := f.Readdirnames(-1)
+	var out []int
+	for _, name := range names {
+		if id, err := strconv.Atoi(name); err == nil {
+			out = append(out, id)
+		}
+	}
+	return out, gone(err)
+}
+
+// gone is an error but for those of a process that has ended.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		return nil
+	}
+	return err
+}
+
+func tasksOf(pid int) string { return filepath.Join("/proc", strconv.Itoa(pid), "task") }
+
+func statOf(dir string, id int) string { return filepath.Join(dir, strconv.Itoa(id), "stat") }
 
 // threadsOf counts the threads of processes and those that are stopped: in state T, or waiting in
 // the kernel for a child that is stopped before it has begun its program (vfork), with the stop
@@ -158,12 +189,13 @@ func threadsOf(members []int) (threadStates, error) {
 	var waiting []int
 	parents := map[string]bool{} // of those that are stopped
 	for _, pid := range members {
-		tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/[0-9]*/stat", pid))
+		dir := tasksOf(pid)
+		tasks, err := numbered(dir)
 		if err != nil {
 			return s, err
 		}
 		for _, task := range tasks {
-			f, ok := statFields(task)
+			f, ok := statFields(statOf(dir, task))
 			if !ok || f[0] == "Z" || f[0] == "X" {
 				continue
 			}
@@ -172,7 +204,7 @@ func threadsOf(members []int) (threadStates, error) {
 			case f[0] == "T":
 				s.stopped++
 				parents[f[1]] = true
-			case f[0] == "D" && stopPending(filepath.Dir(task)):
+			case f[0] == "D" && stopPending(filepath.Join(dir, strconv.Itoa(task))):
 				waiting = append(waiting, pid)
 			}
 		}

@@ -145,7 +145,7 @@ func hostMadeIt(r *checker.Results) bool {
 // should not, and lockstorm itself made no mistake.
 func hostHidIt(c suite.Case, code int, r *checker.Results) bool {
 	known := code == harness.ExitPass || code == harness.ExitUnknown || slices.Contains(c.Expect.Exit, code)
-	if !known || !suite.Busy(r.Stats, r.Duration) {
+	if !known || !suite.Hindered(r) {
 		return false
 	}
 	for name, check := range r.Checks {

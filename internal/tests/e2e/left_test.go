@@ -22,8 +22,8 @@ func processesOf(dir string) []string {
 			continue
 		}
 		cmdline, err := os.ReadFile(filepath.Join(p, "cmdline"))
-		if err != nil {
-			continue // gone
+		if err != nil || len(cmdline) == 0 {
+			continue // gone, or on its way
 		}
 		links := []string{string(cmdline)}
 		fds, _ := filepath.Glob(filepath.Join(p, "fd", "*")) // as above
