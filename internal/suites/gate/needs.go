@@ -23,10 +23,10 @@ import (
 )
 
 // What a host can bear, and a run needs, in shares. A run is mostly waiting: for leases, for faults, for
-// its own end. What it costs are its processes. The numbers let five runs of one server and five clients
-// go at once on two cores, as many as the fast suite has always had there, and three of an ensemble.
+// its own end. What it costs are its processes. The numbers let eight runs of one server and five clients
+// go at once on two cores, where they keep half of each busy, and four of an ensemble.
 const (
-	sharesPerCore = 8
+	sharesPerCore = 12
 	perShareMB    = 120 // of memory
 	perClients    = 5   // clients a share
 	manyClients   = 25  // from which on a run is made alone: it fills a core
