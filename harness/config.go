@@ -3,6 +3,7 @@ package harness
 import (
 	"time"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/adapter"
@@ -32,6 +33,9 @@ type Config struct {
 	Out        string        `json:"-"`                  // directory to create; it must be empty or absent
 	Command    string        `json:"command,omitempty"`  // command that repeats it, for the record
 	Version    string        `json:"-"`                  // of lockstorm, for the record
+	// Enough, if not nil, is asked about twice a second what the record shows so far; once it returns true, the clients
+	// stop working, and the run goes on with its recovery test.
+	Enough func(*checker.Results) bool `json:"-"`
 }
 
 // Defaults returns the run for which only the backend is given. A TTL of 0 is that of the topology, else a second; an

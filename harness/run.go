@@ -104,6 +104,9 @@ func (s *session) phases(ctx context.Context) (complete bool, err error) {
 	defer context.AfterFunc(s.hopeless, cancel)() // a client that cannot go on says so at once
 	var wg sync.WaitGroup
 	wg.Go(func() { s.ticks(work, begun) })
+	if s.r.Enough != nil {
+		wg.Go(func() { s.endEarly(work, cancel) })
+	}
 	var syncErr error
 	if s.r.disks {
 		wg.Go(func() { syncErr = s.syncDisks(work) })

@@ -81,6 +81,31 @@ func (e Expectation) Compare(exit int, r *checker.Results) []Difference {
 	return append(out, e.figures(r)...)
 }
 
+// Settled reports whether what a run shows so far meets the expectation, whatever comes later. That is so of violations
+// alone: all of it must be expected to fail, and as a defect where a class is expected, since a defect that comes later is to
+// contradict any other class.
+func (e Expectation) Settled(r *checker.Results) bool {
+	if !slices.Equal(e.Exit, []int{harness.ExitViolation}) || e.Outcome != "" || len(e.Verdicts)+len(e.Rules) == 0 {
+		return false
+	}
+	for _, v := range e.Verdicts {
+		if v != checker.Fail {
+			return false
+		}
+	}
+	for _, c := range e.Classes {
+		if c != checker.Defect {
+			return false
+		}
+	}
+	for _, b := range e.Figures {
+		if b.AtMost != nil {
+			return false
+		}
+	}
+	return len(e.Compare(r.ExitCode, r)) == 0
+}
+
 // judgedCodes are the exit codes of runs that came to their end.
 func judgedCodes() []int { return []int{harness.ExitPass, harness.ExitViolation, harness.ExitUnknown} }
 

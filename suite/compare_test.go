@@ -155,3 +155,35 @@ violations: 2, expected 3 to 4`
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
+
+// Only violations are settled before a run has ended, and only where a defect that comes later would change nothing.
+func TestSettled(t *testing.T) {
+	lin := checker.LockLinearizability
+	r := violating()
+	r.Checks[lin] = required(checker.Finding{Rule: "two-holders", Class: checker.Defect, Gating: true})
+	fails := verdicts{lin: checker.Fail}
+	for name, c := range map[string]struct {
+		e    Expectation
+		want bool
+	}{
+		"a defect":                 {Expectation{Exit: codes{1}, Verdicts: fails, Classes: classes{lin: checker.Defect}}, true},
+		"any class":                {Expectation{Exit: codes{1}, Verdicts: fails}, true},
+		"a rule":                   {Expectation{Exit: codes{1}, Rules: map[string][]string{lin: {"two-holders"}}}, true},
+		"a figure that grows":      {Expectation{Exit: codes{1}, Verdicts: fails, Figures: figures{"violations": AtLeast(2)}}, true},
+		"one that is too small":    {Expectation{Exit: codes{1}, Verdicts: fails, Figures: figures{"violations": AtLeast(3)}}, false},
+		"one that may grow":        {Expectation{Exit: codes{1}, Verdicts: fails, Figures: figures{"violations": AtMost(2)}}, false},
+		"a check that has to pass": {Expectation{Exit: codes{1}, Verdicts: verdicts{lin: checker.Fail, checker.Ownership: checker.Pass}}, false},
+		"not a defect": {
+			Expectation{Exit: codes{1}, Verdicts: fails, Classes: classes{checker.MutualExclusion: checker.Inherent}},
+			false,
+		},
+		"not yet":            {Expectation{Exit: codes{1}, Verdicts: verdicts{checker.Liveness: checker.Fail}}, false},
+		"another exit code":  {Expectation{Exit: codes{1, 2}, Verdicts: fails}, false},
+		"an exit code alone": {Expectation{Exit: codes{1}}, false},
+		"an outcome":         {Expectation{Exit: codes{1}, Outcome: Mostly, Verdicts: fails}, false},
+	} {
+		if got := c.e.Settled(r); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -71,8 +71,9 @@ func measure(t *testing.T, page, suite string, flags ...string) *measured.Table 
 
 // lockstorm runs the program in the root of the repository. Runs may have failed, and may have been inconclusive.
 func lockstorm(t *testing.T, args ...string) {
-	program := filepath.Join(t.TempDir(), "lockstorm")
-	build := exec.Command("go", "build", "-o", program, "./cmd/lockstorm")
+	dir := t.TempDir()
+	program := filepath.Join(dir, "lockstorm")
+	build := exec.Command("go", "build", "-o", dir, "./cmd/lockstorm", "./cmd/lockstorm-servers")
 	build.Dir, build.Stderr = root, os.Stderr
 	if err := build.Run(); err != nil {
 		t.Fatal(err)

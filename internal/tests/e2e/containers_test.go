@@ -269,6 +269,7 @@ func TestContainersThatCannotBe(t *testing.T) {
 		{"another provider", "", "--provider process --image redis=a:1", "--image needs --provider container", 3, false},
 		{"network of a process", "", "--provider process --network bridge", "--network needs --provider container", 3, false},
 		{"no such network", "", "--network overlay", `--network "overlay": choose one of host, bridge`, 3, false},
+		{"no disk of theirs", "", "--topology redis-single-aof --nemesis power-loss", "where lockstorm could take them away", 3, false},
 		{"no image for it", "", "--backend nats-kv --provider container", "lockstorm knows no container image", 4, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,0 +1,46 @@
+package harness
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+const (
+	lookEvery = 500 * time.Millisecond
+	lookShare = 20 // of the time is spent on looking, at most
+)
+
+// endEarly ends the work of a run once its record shows enough.
+func (s *session) endEarly(ctx context.Context, end func()) {
+	for wait := lookEvery; nemesis.Wait(ctx, wait); {
+		begun := time.Now()
+		// A look that fails is of logs that are only half there; the whole record is judged in any case.
+		if r, err := s.soFar(); err == nil && s.r.Enough(r) {
+			s.progress.note("the record shows what the run is made for: the work ends")
+			end()
+			return
+		}
+		wait = max(lookEvery, lookShare*time.Since(begun))
+	}
+}
+
+// soFar judges what is recorded until now. Logs are read one after the other: what an earlier one does not have yet,
+// a later one must not show.
+func (s *session) soFar() (*checker.Results, error) {
+	now := s.clock.Now()
+	h, err := history.MergeDir(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	h.Events = slices.DeleteFunc(h.Events, func(e history.Event) bool { return e.Time > now })
+	in, err := checker.NewInput(h)
+	if err != nil {
+		return nil, err
+	}
+	return checker.Judge(in, s.r.cat.Checks), nil
+}
