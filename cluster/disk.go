@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/lockstorm/lockstorm/internal/companion"
 	"github.com/lockstorm/lockstorm/internal/proc"
@@ -95,16 +96,20 @@ func newDisk(ctx context.Context, s *proc.Starter, name, dir string) (*disk, err
 
 // answer waits for one. A disk that gives none in time is killed.
 func (d *disk) answer(ctx context.Context) (companion.DiskAnswer, error) {
-	defer context.AfterFunc(ctx, func() { d.process.Kill(context.WithoutCancel(ctx)) })() //nolint:errcheck // it is waited for below
+	defer context.AfterFunc(ctx, func() { d.out.SetReadDeadline(time.Now()) })() //nolint:errcheck // of a pipe of ours
 	var a companion.DiskAnswer
-	err := d.answers.Decode(&a)
-	if err != nil {
-		<-d.process.Done()
-		err = errors.Join(ctx.Err(), fmt.Errorf("it has ended: %w: %s", err, bytes.TrimSpace(d.said.Bytes())))
-	} else if a.Error != "" {
-		err = errors.New(a.Error)
+	if err := d.answers.Decode(&a); err != nil {
+		killing, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		if alive := d.process.Kill(killing); alive != nil {
+			return a, errors.Join(ctx.Err(), alive)
+		}
+		return a, errors.Join(ctx.Err(), fmt.Errorf("it has ended: %w: %s", err, bytes.TrimSpace(d.said.Bytes())))
 	}
-	return a, err
+	if a.Error != "" {
+		return a, errors.New(a.Error)
+	}
+	return a, nil
 }
 
 func (d *disk) ask(ctx context.Context, c companion.DiskCall) (companion.DiskAnswer, error) {

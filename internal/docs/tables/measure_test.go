@@ -14,6 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/docs/measured"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/companion"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
 )
@@ -80,6 +81,7 @@ func lockstorm(t *testing.T, args ...string) {
 	}
 	c := exec.Command(program, args...)
 	c.Dir, c.Stdout, c.Stderr = root, os.Stdout, os.Stderr
+	c.Env = append(os.Environ(), companion.EnvPath+"=") // beside it
 	var code *exec.ExitError
 	switch err := c.Run(); {
 	case errors.As(err, &code) && (!slices.Contains([]int{1, 2, 5}, code.ExitCode())):

@@ -18,7 +18,7 @@ func processesOf(dir string) []string {
 	named := regexp.MustCompile(regexp.QuoteMeta(dir) + `(/|\x00|\n|$)`) // /runs/2 is not /runs/24
 	procs, _ := filepath.Glob("/proc/[0-9]*")                            // the pattern is right
 	for _, p := range procs {
-		if filepath.Base(p) == "self" {
+		if ofLiving(p) {
 			continue
 		}
 		cmdline, err := os.ReadFile(filepath.Join(p, "cmdline"))
@@ -37,6 +37,18 @@ func processesOf(dir string) []string {
 		}
 	}
 	return found
+}
+
+// ofLiving reports whether a process belongs to a run that is under way: lockstorm has started it, and lives. Only what is above it
+// is looked into, since hundreds of looks at files of processes that end hold up the kernel.
+func ofLiving(p string) bool {
+	stat, err := os.ReadFile(filepath.Join(p, "stat"))
+	if err != nil {
+		return true // it has gone
+	}
+	f := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:])) // state, parent, ...
+	comm, err := os.ReadFile(filepath.Join("/proc", f[1], "comm"))
+	return err == nil && strings.TrimSpace(string(comm)) == "lockstorm"
 }
 
 // nothingLeft waits, for at most two seconds, until no process of the run lives.
