@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -265,4 +266,14 @@ func must(m map[string]string, err error) map[string]string {
 		panic(err)
 	}
 	return m
+}
+
+// A disk asks itself nothing: one that gives no answers is mounted, and can be killed. Else the thread that waits for an answer
+// would keep its process for ever.
+func TestADiskDoesNotAskItself(t *testing.T) {
+	m := start(t, t.TempDir(), deafDisk)
+	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
+	defer cancel()
+	m.killed = true
+	m.check(m.process.Kill(ctx))
 }
