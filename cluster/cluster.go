@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	startTimeout  = time.Minute // a server that has not served by then is given up; one in Java takes half of it on a busy host
-	foundTimeout  = 5 * time.Second  // one that somebody else runs serves already
+	startTimeout  = time.Minute     // after which a server is given up; one in Java takes half of it on a busy host
+	foundTimeout  = 5 * time.Second // one that somebody else runs serves already
 	stopTimeout   = 3 * time.Second
 	probeEvery    = 2 * time.Millisecond // at first; a server that takes long is asked less often, or it is slower yet
 	probeShare    = 50                   // of the time it took so far

@@ -166,13 +166,16 @@ func TestSettled(t *testing.T) {
 		e    Expectation
 		want bool
 	}{
-		"a defect":                 {Expectation{Exit: codes{1}, Verdicts: fails, Classes: classes{lin: checker.Defect}}, true},
-		"any class":                {Expectation{Exit: codes{1}, Verdicts: fails}, true},
-		"a rule":                   {Expectation{Exit: codes{1}, Rules: map[string][]string{lin: {"two-holders"}}}, true},
-		"a figure that grows":      {Expectation{Exit: codes{1}, Verdicts: fails, Figures: figures{"violations": AtLeast(2)}}, true},
-		"one that is too small":    {Expectation{Exit: codes{1}, Verdicts: fails, Figures: figures{"violations": AtLeast(3)}}, false},
-		"one that may grow":        {Expectation{Exit: codes{1}, Verdicts: fails, Figures: figures{"violations": AtMost(2)}}, false},
-		"a check that has to pass": {Expectation{Exit: codes{1}, Verdicts: verdicts{lin: checker.Fail, checker.Ownership: checker.Pass}}, false},
+		"a defect":              {Expectation{Exit: codes{1}, Verdicts: fails, Classes: classes{lin: checker.Defect}}, true},
+		"any class":             {Expectation{Exit: codes{1}, Verdicts: fails}, true},
+		"a rule":                {Expectation{Exit: codes{1}, Rules: map[string][]string{lin: {"two-holders"}}}, true},
+		"a figure that grows":   {Expectation{Exit: codes{1}, Verdicts: fails, Figures: figures{"violations": AtLeast(2)}}, true},
+		"one that is too small": {Expectation{Exit: codes{1}, Verdicts: fails, Figures: figures{"violations": AtLeast(3)}}, false},
+		"one that may grow":     {Expectation{Exit: codes{1}, Verdicts: fails, Figures: figures{"violations": AtMost(2)}}, false},
+		"a check that has to pass": {
+			Expectation{Exit: codes{1}, Verdicts: verdicts{lin: checker.Fail, checker.Ownership: checker.Pass}},
+			false,
+		},
 		"not a defect": {
 			Expectation{Exit: codes{1}, Verdicts: fails, Classes: classes{checker.MutualExclusion: checker.Inherent}},
 			false,
