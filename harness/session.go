@@ -109,11 +109,8 @@ func (s *session) up(ctx context.Context) error {
 	if !s.r.ourRegister() {
 		return s.startClients(ctx)
 	}
-	fence, err := s.r.settings.Fence()
-	if err != nil {
-		return Usage(err)
-	}
-	if s.register, err = register.Serve(register.New(fence, s.r.startValues()).Handle, s.registerRec); err != nil {
+	fenced := register.New(s.r.settings.Fence(), s.r.startValues())
+	if s.register, err = register.Serve(fenced.Handle, s.registerRec); err != nil {
 		return Environment(err)
 	}
 	s.net.Serve(history.PartyRegister, "", s.register.Addr())

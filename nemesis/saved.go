@@ -63,8 +63,8 @@ func (st Step) check(c *Catalogue, q Request, in Input) error {
 	if err := checkTargets(spec, Values{paramClients: st.Clients, paramNodes: st.Nodes}, in); err != nil {
 		return err
 	}
-	if spec.Check != nil {
-		return spec.Check(st.Params, in)
+	if err := st.Params.Chosen(spec.Params); err != nil || spec.Check == nil {
+		return err
 	}
-	return nil
+	return spec.Check(st.Params, in)
 }

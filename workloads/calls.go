@@ -3,13 +3,13 @@ package workloads
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // Calls are the calls beside acquire and release that a section makes. Its zero value makes none.
@@ -48,19 +48,23 @@ const (
 func CallParams() []Param {
 	return []Param{
 		{Name: "extend", Default: ExtendNone, Doc: "when the client extends the lock (none: never; half: once, halfway between read " +
-			"and write; background: every third of the ttl, in parallel with the critical section)"},
+			"and write; background: every third of the ttl, in parallel with the critical " +
+			"section)", Choices: []string{ExtendNone, ExtendHalf, ExtendBackground}},
 		{Name: "ask", Default: "no", Doc: "yes: before each write, the client asks the library whether the lock is still held; no: " +
-			"the client writes without asking"},
+			"the client writes without asking", Choices: catalog.YesNo()},
 		{Name: "token", Default: TokenUnique, Doc: "the owner name that the client gives to the lock (unique: a new name for each " +
-			"attempt; equal: the same name for all clients; prefix: each client's name is the beginning of the next client's name)"},
+			"attempt; equal: the same name for all clients; prefix: each client's name is the beginning of the next client's " +
+			"name)", Choices: []string{TokenUnique, TokenEqual, TokenPrefix}},
 		{Name: "release", Default: ReleaseEnd, Doc: "when the client releases the lock (end: at the end of the critical section; " +
-			"late: when the lease is over; extending: while an extension is in progress)"},
+			"late: when the lease is over; extending: while an extension is in " +
+			"progress)", Choices: []string{ReleaseEnd, ReleaseLate, ReleaseExtending}},
 		{Name: "cancel", Default: "0", Doc: "fraction (0 to 1) of the acquire calls that get a random time limit of at most `hold`: " +
 			"the client cancels such a call if the call still waits for the lock at the time limit"},
 		{Name: "reuse", Default: "no", Doc: "yes: a client uses one lock object of the library for all its critical sections; no: " +
-			"each critical section gets a new lock object"},
+			"each critical section gets a new lock object", Choices: catalog.YesNo()},
 		{Name: "pair", Default: "no", Doc: "yes: inside its critical section, the client tries to acquire a second lock, and then " +
-			"holds both locks (needs --locks 2 or more); no: one lock for each critical section"},
+			"holds both locks (needs --locks 2 or more); no: one lock for each critical " +
+			"section", Choices: catalog.YesNo()},
 	}
 }
 
@@ -70,27 +74,7 @@ func newCalls(v Values) (c Calls, err error) {
 		return Calls{}, nil
 	}
 	c = Calls{Extend: v["extend"], Token: v["token"], Release: v["release"]}
-	for _, one := range []struct {
-		name  string
-		valid []string
-	}{
-		{"extend", []string{ExtendNone, ExtendHalf, ExtendBackground}},
-		{"token", []string{TokenUnique, TokenEqual, TokenPrefix}},
-		{"release", []string{ReleaseEnd, ReleaseLate, ReleaseExtending}},
-	} {
-		if !slices.Contains(one.valid, v[one.name]) {
-			return c, fmt.Errorf("%s=%s: choose one of %s", one.name, v[one.name], strings.Join(one.valid, ", "))
-		}
-	}
-	if c.Ask, err = v.Bool("ask"); err != nil {
-		return c, err
-	}
-	if c.Reuse, err = v.Bool("reuse"); err != nil {
-		return c, err
-	}
-	if c.Pair, err = v.Bool("pair"); err != nil {
-		return c, err
-	}
+	c.Ask, c.Reuse, c.Pair = v["ask"] == "yes", v["reuse"] == "yes", v["pair"] == "yes"
 	c.Cancel, err = v.Fraction("cancel")
 	return c, err
 }

@@ -38,8 +38,8 @@ func TestCalls(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"extend=never": "choose one of none, half, background", "token=mine": "choose one of unique, equal, prefix",
-		"release=soon": "choose one of end, late, extending", "ask=maybe": "choose yes or no", "reuse=1": "choose yes or no",
+		"extend=never": "choose none, half or background", "token=mine": "choose unique, equal or prefix",
+		"release=soon": "choose end, late or extending", "ask=maybe": "choose yes or no", "reuse=1": "choose yes or no",
 		"pair=yes": "needs a second lock", "pair=2": "choose yes or no",
 		"cancel=2": "not a number from 0 to 1",
 	} {

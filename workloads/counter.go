@@ -15,12 +15,13 @@ func Specs() []Spec {
 		{
 			Name: "counter", Doc: "in each critical section, a client acquires the lock, reads a counter, waits, writes the counter " +
 				"plus one, and releases the lock",
-			Registers: SideBySide, Fenced: true, Check: checkFence,
+			Registers: SideBySide, Fenced: true,
 			Calls: func(s Settings) []string { return s.Calls.Needs() },
 			Params: append(slices.Concat(Params(), CallParams()), Param{
 				Name: paramFence, Default: string(register.Strict),
 				Doc: "which requests the fence accepts if their fencing token equals the highest token so far (strict: only requests of " +
 					"the grant that first used this token; at-least: requests of any grant)",
+				Choices: []string{string(register.Strict), string(register.AtLeast)},
 			}),
 			New: func(s Settings) Workload { return &counter{s} },
 		},
@@ -32,11 +33,6 @@ func Specs() []Spec {
 		},
 		rwlockSpec(), reentrantSpec(), trySpec(), twoLocksSpec(), jobSpec(), handoffSpec(), stockSpec(),
 	}
-}
-
-func checkFence(s Settings) error {
-	_, err := s.Fence()
-	return err
 }
 
 // counter updates every register of the run under one grant, in the same breath: one

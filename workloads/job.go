@@ -3,7 +3,6 @@ package workloads
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -38,16 +37,14 @@ func jobSpec() Spec {
 			{Name: paramOffset, Default: "0.1ttl", Doc: "how far the clock of the last client is behind the clock of the first client; " +
 				"the clocks of the other clients are in between"},
 			{Name: paramMark, Default: markNone, Doc: "when the client records that the job of a period is done, so that all clients " +
-				"skip the period (no: never; after: after the job; before: before the job)"},
+				"skip the period (no: never; after: after the job; before: before the " +
+				"job)", Choices: []string{markNone, markAfter, markBefore}},
 		},
 		Points: []history.Point{{Name: PointSent, Doc: "the client has done the job of a period, but has not yet recorded that " +
 			"the job is done"}},
 		Registers: func(string, bool) []Register { return []Register{{Name: register.Plain}} },
 		Tries:     true,
 		Check: func(s Settings) error {
-			if v := s.Values[paramMark]; v != markNone && v != markAfter && v != markBefore {
-				return fmt.Errorf("%s=%s: choose %s, %s or %s", paramMark, v, markNone, markAfter, markBefore)
-			}
 			period, err := s.Values.Length(paramPeriod, s.TTL)
 			if err == nil && period < 10*time.Millisecond {
 				err = errors.New("the period of the jobs is too short: set period= to 10ms or more")

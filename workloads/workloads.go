@@ -160,12 +160,8 @@ func NewSettings(v Values, locks []string, ttl time.Duration) (Settings, error) 
 }
 
 // Fence returns the rule by which the fenced register takes tokens: that of a parameter `fence`, else the strict one.
-func (s Settings) Fence() (register.Fence, error) {
-	f := register.Fence(cmp.Or(s.Values[paramFence], string(register.Strict)))
-	if f != register.Strict && f != register.AtLeast {
-		return f, fmt.Errorf("%s=%s: choose %s or %s", paramFence, f, register.Strict, register.AtLeast)
-	}
-	return f, nil
+func (s Settings) Fence() register.Fence {
+	return register.Fence(cmp.Or(s.Values[paramFence], string(register.Strict)))
 }
 
 const paramFence = "fence"

@@ -129,15 +129,12 @@ var retriesParam = catalog.Param{
 
 // waitParam is what all locks that poll have.
 var waitParam = catalog.Param{
-	Name: backends.ParamWait, Default: "jitter",
+	Name: backends.ParamWait, Default: "jitter", Choices: []string{"jitter", backends.WaitFixed},
 	Doc: "time between two tries (fixed: a fiftieth of the ttl; jitter: at most that, at random)",
 }
 
 // checkRetries refuses wrong values before anything is started.
 func checkRetries(s backends.Spec, v catalog.Values) (backends.Spec, error) {
-	if w := v[backends.ParamWait]; w != waitParam.Default && w != backends.WaitFixed {
-		return s, fmt.Errorf("%s=%s: choose %s or %s", backends.ParamWait, w, waitParam.Default, backends.WaitFixed)
-	}
 	_, err := v.Whole(paramRetries, maxRetries)
 	return s, err
 }

@@ -1,7 +1,6 @@
 package redislibs
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/go-redsync/redsync/v4"
@@ -18,20 +17,19 @@ const (
 
 // redsyncParams are the options of redsync, with its defaults.
 var redsyncParams = []catalog.Param{
-	{Name: paramClient, Default: clientGoRedis, Doc: "go-redis or redigo, with its defaults (redigo has no timeout)"},
+	{Name: paramClient, Default: clientGoRedis, Choices: []string{clientGoRedis, clientRedigo}, Doc: "go-redis or redigo, with " +
+		"its defaults (redigo has no timeout)"},
 	{Name: "tries", Default: "32", Doc: "WithTries: tries of one Lock"},
 	{Name: "drift-factor", Default: "0.01", Doc: "WithDriftFactor: share of the ttl reserved for clock drift"},
 	{Name: "timeout-factor", Default: "0.05", Doc: "WithTimeoutFactor: how long Lock waits for all nodes together, as a share of " +
 		"the ttl"},
-	{Name: "setnx-extend", Default: "no", Doc: "WithSetNXOnExtend: an extension sets the key again where it has gone"},
-	{Name: "fail-fast", Default: "no", Doc: "WithFailFast: stops waiting at a majority of equal answers"},
-	{Name: "shuffle", Default: "no", Doc: "WithShufflePools: asks the nodes in random order"},
+	{Name: "setnx-extend", Default: "no", Choices: catalog.YesNo(), Doc: "WithSetNXOnExtend: an extension sets the key again " +
+		"where it has gone"},
+	{Name: "fail-fast", Default: "no", Choices: catalog.YesNo(), Doc: "WithFailFast: stops waiting at a majority of equal answers"},
+	{Name: "shuffle", Default: "no", Doc: "WithShufflePools: asks the nodes in random order", Choices: catalog.YesNo()},
 }
 
 func withRedsync(s backends.Spec, v catalog.Values) (backends.Spec, error) {
-	if c := v[paramClient]; c != clientGoRedis && c != clientRedigo {
-		return s, fmt.Errorf("%s=%s: choose %s or %s", paramClient, c, clientGoRedis, clientRedigo)
-	}
 	_, err := redsyncOptions(v)
 	return s, err
 }
@@ -60,11 +58,7 @@ func redsyncOptions(v catalog.Values) ([]redsync.Option, error) {
 	for name, option := range map[string]redsync.Option{
 		"setnx-extend": redsync.WithSetNXOnExtend(), "fail-fast": redsync.WithFailFast(true), "shuffle": redsync.WithShufflePools(true),
 	} {
-		yes, err := v.Bool(name)
-		if err != nil {
-			return nil, err
-		}
-		if yes {
+		if v[name] == "yes" {
 			out = append(out, option)
 		}
 	}

@@ -3,10 +3,7 @@ package sql
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
@@ -35,7 +32,7 @@ var isolations = map[string]string{
 
 var (
 	isolationParam = catalog.Param{Name: paramIsolation, Default: "default", Doc: "default, read-committed, repeatable-read or " +
-		"serializable"}
+		"serializable", Choices: []string{"default", "read-committed", "repeatable-read", "serializable"}}
 	watchParam = catalog.Param{Name: paramWatch, Default: "0s", Doc: "time between two checks of a holder's connection, by an " +
 		"empty statement; 0s: none"}
 	idleParam = catalog.Param{Name: paramIdle, Default: "0s", Doc: "idle time after which the server ends a connection, and " +
@@ -86,7 +83,7 @@ func rowSpecs() []backends.Spec {
 		func(s *session) (backends.Locker, error) {
 			return &rows{session: s, table: tableData, isolation: isolations[s.env.Values[paramIsolation]]}, nil
 		})
-	rowLock.Settles, rowLock.Params, rowLock.With = true, []catalog.Param{isolationParam}, withIsolation
+	rowLock.Settles, rowLock.Params = true, []catalog.Param{isolationParam}
 	rowLock.Notes = "Two clients may believe that they hold the lock when the server ends a connection, but only one can commit."
 
 	missing := spec("sql-for-update-missing-row", "SELECT ... FOR UPDATE of a row that may be missing: then the client believes "+
@@ -96,9 +93,9 @@ func rowSpecs() []backends.Spec {
 			return &rows{session: s, table: table, missing: true, isolation: isolations[s.env.Values[paramIsolation]]}, nil
 		})
 	missing.Topologies = alone()
-	missing.Settles, missing.With = true, withIsolation
+	missing.Settles = true
 	missing.Params = []catalog.Param{isolationParam, {Name: paramKey, Default: "yes", Doc: "yes: a primary key refuses a second " +
-		"row for the same lock; no: none"}}
+		"row for the same lock; no: none", Choices: catalog.YesNo()}}
 	missing.Notes = "Flawed: most engines and isolation levels can't lock a missing row. It is missing only at the first use: for " +
 		"lost updates run with key=no and many locks (--locks 200)."
 	return []backends.Spec{rowLock, missing}
@@ -149,15 +146,17 @@ func lockSpecs() []backends.Spec {
 		})
 	lease.Ends, lease.Tokens, lease.Keys, lease.Renews = history.EndsLease, true, keys(tableLease), true
 	lease.Params = []catalog.Param{
-		{Name: paramHeartbeat, Default: "yes", Doc: "yes: extends the lease every third of the ttl; no: never"},
-		{Name: paramClock, Default: clockServer, Doc: "whose clock ends leases: server or client"},
+		{Name: paramHeartbeat, Default: "yes", Choices: catalog.YesNo(), Doc: "yes: extends the lease every third of the ttl; " +
+			"no: never"},
+		{Name: paramClock, Default: clockServer, Choices: []string{clockServer, clockClient}, Doc: "whose clock ends leases: " +
+			"server or client"},
 	}
 	lease.With = withLease
 
 	advisoryLock := spec("postgres-advisory", "an advisory lock (pg_advisory_lock) of a session or a transaction", openAdvisory)
 	advisoryLock.Topologies, advisoryLock.With = ofPostgres(), withAdvisory
 	advisoryLock.Params = []catalog.Param{{Name: paramScope, Default: scopeSession, Doc: "session: until the unlock; transaction: " +
-		"until the commit"}, watchParam, idleParam, keepaliveParam, unheardParam}
+		"until the commit", Choices: []string{scopeSession, scopeTransaction}}, watchParam, idleParam, keepaliveParam, unheardParam}
 	getLock := spec("mariadb-get-lock", "a named lock (GET_LOCK, RELEASE_LOCK) of a session", openAdvisory)
 	getLock.Topologies, getLock.With, getLock.Params = ofMariaDB(), withAdvisory, []catalog.Param{watchParam, idleParam}
 	advisoryLock.Notes, getLock.Notes = "It ends with the connection, whoever ends it. Without `watch=` the holder notices only "+
@@ -222,40 +221,21 @@ func kernelLimits(v catalog.Values, ttl time.Duration) (settings []string, err e
 	return settings, nil
 }
 
-func choose(v catalog.Values, name string, valid ...string) error {
-	if slices.Contains(valid, v[name]) {
-		return nil
-	}
-	return fmt.Errorf("%s=%s: choose one of %s", name, v[name], strings.Join(valid, ", "))
-}
-
-func withIsolation(s backends.Spec, v catalog.Values) (backends.Spec, error) {
-	err := choose(v, paramIsolation, "default", "read-committed", "repeatable-read", "serializable")
-	if _, has := v[paramKey]; has {
-		err = errors.Join(err, choose(v, paramKey, "yes", "no"))
-	}
-	return s, err
-}
-
 func withLease(s backends.Spec, v catalog.Values) (backends.Spec, error) {
 	if s.Renews = v[paramHeartbeat] == "yes"; !s.Renews {
 		s.Calls = []string{backends.CallExtend}
 	}
-	return s, errors.Join(choose(v, paramHeartbeat, "yes", "no"), choose(v, paramClock, clockServer, clockClient))
+	return s, nil
 }
 
 // withAdvisory makes a lock that ends with an idle time-out one that has a lease.
 func withAdvisory(s backends.Spec, v catalog.Values) (backends.Spec, error) {
-	scope, has := v[paramScope]
-	if err := choose(v, paramScope, scopeSession, scopeTransaction); has && err != nil {
-		return s, err
-	}
 	d, err := lengths(v, time.Second, paramIdle, paramWatch)
 	if err != nil {
 		return s, err
 	}
 	idle, watch := d[0], d[1]
-	if idle > 0 && scope == scopeTransaction {
+	if idle > 0 && v[paramScope] == scopeTransaction {
 		return s, fmt.Errorf("%s=%s applies only to scope=session, because lockstorm sets the server's time-out of idle sessions, "+
 			"not of idle transactions: leave this parameter out, or use scope=session", paramIdle, v[paramIdle])
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
@@ -22,12 +21,12 @@ const (
 
 func lostOnParam(def string) catalog.Param {
 	return catalog.Param{Name: paramLostOn, Default: def, Doc: "when the lock counts as lost: disconnect (connection lost) or " +
-		"expiry (a server says that the session ended)"}
+		"expiry (a server says that the session ended)", Choices: []string{onDisconnect, onExpiry}}
 }
 
 func tokenParam(of ...string) catalog.Param {
 	return catalog.Param{Name: paramToken, Default: of[0], Doc: fmt.Sprintf("the fencing token, of the client's znode: one of %v",
-		of)}
+		of), Choices: of}
 }
 
 // Specs returns the locks on ZooKeeper.
@@ -98,7 +97,7 @@ func spec(name, doc string, params []catalog.Param, open opener) backends.Spec {
 	return backends.Spec{
 		Name: name, Doc: doc, Library: module,
 		Topologies: topologies, Model: history.Model{Session: true}, Ends: history.EndsSession,
-		Tokens: true, Renews: true, Params: params, With: with,
+		Tokens: true, Renews: true, Params: params,
 		Signals: []backends.Signal{{Kind: backends.SignalChannel, Name: "the session events of zk.Connect"}},
 		// A client that has tried all servers in vain waits a second before it tries them again, and one whose
 		// session is over needs another one.
@@ -110,15 +109,4 @@ func spec(name, doc string, params []catalog.Param, open opener) backends.Spec {
 			return open(&session{env: env, lostOn: env.Values[paramLostOn]}, env.Values), nil
 		},
 	}
-}
-
-// with refuses values that are wrong.
-func with(s backends.Spec, v catalog.Values) (backends.Spec, error) {
-	if l := v[paramLostOn]; l != onDisconnect && l != onExpiry {
-		return s, fmt.Errorf("%s=%s: choose %s or %s", paramLostOn, l, onDisconnect, onExpiry)
-	}
-	if t := v[paramToken]; t != "" && !slices.Contains([]string{tokenCzxid, tokenSequence, tokenVersion}, t) {
-		return s, fmt.Errorf("%s=%s: choose %s, %s or %s", paramToken, t, tokenCzxid, tokenSequence, tokenVersion)
-	}
-	return s, nil
 }

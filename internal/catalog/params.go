@@ -15,6 +15,8 @@ type Param struct {
 	Name    string `json:"name"`
 	Default string `json:"default"`
 	Doc     string `json:"doc"`
+
+	Choices []string `json:"-"` // all its values; none: it has others than words
 }
 
 // Values are given and default parameters by name.
@@ -67,7 +69,21 @@ func Parse(what, text string, valid []Param) (Values, error) {
 		}
 		given[key], v[key] = true, val
 	}
+	if err := v.Chosen(valid); err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
 	return v, nil
+}
+
+// Chosen refuses a value that is none of its parameter's choices.
+func (v Values) Chosen(params []Param) error {
+	for _, p := range params {
+		val, has := v[p.Name]
+		if last := len(p.Choices) - 1; has && last > 0 && !slices.Contains(p.Choices, val) {
+			return fmt.Errorf("%s=%s: choose %s or %s", p.Name, val, strings.Join(p.Choices[:last], ", "), p.Choices[last])
+		}
+	}
+	return nil
 }
 
 // Only is the part of a text of parameters that has these names, for [Parse].
@@ -141,16 +157,8 @@ func (v Values) Whole(name string, limit int) (int, error) {
 	return n, nil
 }
 
-// Bool reads yes or no.
-func (v Values) Bool(name string) (bool, error) {
-	switch v[name] {
-	case "yes":
-		return true, nil
-	case "no":
-		return false, nil
-	}
-	return false, fmt.Errorf("%s=%s: choose yes or no", name, v[name])
-}
+// YesNo are the choices of a parameter that is on or off.
+func YesNo() []string { return []string{"yes", "no"} }
 
 // CheckParams says in a sentence what is wrong with a list of parameters.
 func CheckParams(params []Param) error {

@@ -33,9 +33,10 @@ const (
 func modeParams() []catalog.Param {
 	return []catalog.Param{
 		{Name: paramMode, Default: modeCut, Doc: "cut: connections closed, new ones refused; blackhole: open, data dropped silently; " +
-			"loss: packets lost, sent again; hold: data held back, delivered at the end; latency: data delayed"},
+			"loss: packets lost, sent again; hold: data held back, delivered at the end; latency: data " +
+			"delayed", Choices: []string{modeCut, modeBlackHole, modeLoss, modeHold, modeLatency}},
 		{Name: paramWay, Default: string(link.Both), Doc: "`both`, `to` (only requests) or `from` (only answers); cut and loss " +
-			"always break both"},
+			"always break both", Choices: []string{string(link.Both), string(link.To), string(link.From)}},
 		{Name: paramLatency, Default: "0.2ttl", Doc: "delay for mode=latency"},
 		{Name: paramJitter, Default: "0.1ttl", Doc: "largest random difference from `latency`, up or down"},
 	}
@@ -43,20 +44,8 @@ func modeParams() []catalog.Param {
 
 // checkMode reads them.
 func checkMode(own catalog.Values, in nemesis.Input) error {
-	switch own[paramMode] {
-	case modeCut, modeBlackHole, modeHold, modeLatency:
-	case modeLoss:
-		if err := canLose(in.Setting); err != nil {
-			return err
-		}
-	default:
-		return fmt.Errorf("%s=%s: choose %s, %s, %s, %s or %s", paramMode, own[paramMode], modeCut, modeBlackHole, modeLoss, modeHold,
-			modeLatency)
-	}
-	switch link.Way(own[paramWay]) {
-	case link.Both, link.To, link.From:
-	default:
-		return fmt.Errorf("%s=%s: choose %s, %s or %s", paramWay, own[paramWay], link.Both, link.To, link.From)
+	if err := canLose(own, in.Setting); err != nil {
+		return err
 	}
 	latency, err := own.Length(paramLatency, in.TTL)
 	if err != nil {
@@ -70,11 +59,8 @@ func checkMode(own catalog.Values, in nemesis.Input) error {
 }
 
 // canLose says why packets cannot be lost here.
-func canLose(s nemesis.Setting) error {
-	if s.NoLoss == "" {
-		return nil
-	}
-	return fmt.Errorf("%s=%s: %s", paramMode, modeLoss, s.NoLoss)
+func canLose(own catalog.Values, s nemesis.Setting) error {
+	return lack(own[paramMode] != modeLoss || s.NoLoss == "", "%s=%s: %s", paramMode, modeLoss, s.NoLoss)
 }
 
 // broken is links that a fault has changed, and how to mend them.

@@ -26,7 +26,7 @@ func clientPause() nemesis.Spec {
 		Family: history.FamilyClient, Whom: nemesis.Clients,
 		Params: append(nemesis.ClientParams("1.5ttl", "2.5ttl"), catalog.Param{
 			Name: paramHow, Default: bySignal, Doc: "what stops it (signal: SIGSTOP; collector: its own garbage collector, only with an " +
-				"adapter that supports the call `collect`)",
+				"adapter that supports the call `collect`)", Choices: []string{bySignal, byCollector},
 		}),
 		Strikes: strikeHolder, Fault: fault{nil, injectClientPause}, Check: checkHow,
 		Keeps: func(own catalog.Values) bool { return own[paramHow] == byCollector },
@@ -35,17 +35,8 @@ func clientPause() nemesis.Spec {
 }
 
 func checkHow(own catalog.Values, in nemesis.Input) error {
-	switch own[paramHow] {
-	case bySignal:
-		return nil
-	case byCollector:
-		if !in.Setting.Collects {
-			return fmt.Errorf("%s=%s needs an adapter that can start a garbage collection (the call collect): backend %s has no such "+
-				"adapter", paramHow, byCollector, in.Setting.Backend)
-		}
-		return nil
-	}
-	return fmt.Errorf("%s=%s: choose %s or %s", paramHow, own[paramHow], bySignal, byCollector)
+	return lack(own[paramHow] == bySignal || in.Setting.Collects, "%s=%s needs an adapter that can start a garbage collection (the "+
+		"call collect): backend %s has no such adapter", paramHow, byCollector, in.Setting.Backend)
 }
 
 // strikeHolder ties every other step to a holder that is about to write or to release. The second step strikes at the backend's

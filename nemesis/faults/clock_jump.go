@@ -13,12 +13,10 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Names of the parameters of clock-jump, and their words.
+// Names of the parameters of clock-jump.
 const (
 	paramBy   = "by"
 	paramUndo = "undo"
-	yes       = "yes"
-	no        = "no"
 )
 
 func clockJump() nemesis.Spec {
@@ -28,10 +26,11 @@ func clockJump() nemesis.Spec {
 		End:    "With `undo=yes` the clock is set right, and the server reports its time; otherwise it stays wrong.",
 		Family: history.FamilyClock, Whom: nemesis.Nodes, Fault: fault{canClockJump, injectClockJump},
 		Strikes: strikeAcquired, Check: checkJump, SetsBack: setsBack,
-		Lasts: func(own catalog.Values) bool { return own[paramUndo] == yes },
+		Lasts: func(own catalog.Values) bool { return own[paramUndo] == "yes" },
 		Params: nemesis.StrikingGrants(nemesis.GrantAll, nemesis.ServerParams("1s", "2.5ttl", "1",
 			catalog.Param{Name: paramBy, Default: "15s", Doc: "how far, as a duration or in ttl; negative: back"},
-			catalog.Param{Name: paramUndo, Default: no, Doc: "yes: the clock is set right after `for`; no: it stays wrong"})),
+			catalog.Param{Name: paramUndo, Default: "no", Choices: catalog.YesNo(), Doc: "yes: the clock is set right after " +
+				"`for`; no: it stays wrong"})),
 	}
 }
 
@@ -46,9 +45,6 @@ func canClockJump(s nemesis.Setting) error {
 }
 
 func checkJump(own catalog.Values, in nemesis.Input) error {
-	if v := own[paramUndo]; v != yes && v != no {
-		return fmt.Errorf("%s=%s: choose %s or %s", paramUndo, v, yes, no)
-	}
 	_, err := jumpBy(own, in.TTL)
 	return err
 }
@@ -59,7 +55,7 @@ func setsBack(own catalog.Values, ttl time.Duration) time.Duration {
 	if err != nil {
 		return 0 // checkJump has refused it
 	}
-	if own[paramUndo] == yes {
+	if own[paramUndo] == "yes" {
 		by = -by.Abs()
 	}
 	return max(-by, 0)
@@ -109,7 +105,7 @@ func injectClockJump(ctx context.Context, w nemesis.World, t nemesis.Target) (ne
 		jumped, proofs = append(jumped, c), append(proofs, proof)
 	}
 	e := nemesis.Effect{Proof: strings.Join(proofs, "; ")}
-	if t.Params[paramUndo] == yes {
+	if t.Params[paramUndo] == "yes" {
 		e.Heal = back
 	}
 	return e, nil

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -15,9 +14,6 @@ import (
 
 const paramKeeps = "keeps"
 
-// keeps are the values of keeps, the default first.
-var keeps = []string{"nothing", "prefix", "torn"}
-
 func powerLoss() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "power-loss", Doc: "takes the power of a server's machine away: kills it (kill -9), throws away what it wrote but did " +
@@ -26,9 +22,9 @@ func powerLoss() nemesis.Spec {
 		Proven: "Each file that lost data, and how much; the server answers, with a new process id. Where nothing was unsynced, it " +
 			"says so, and counts as no hit.",
 		End:    "Nothing to undo.",
-		Family: history.FamilyServer, Whom: nemesis.Nodes, Disks: true, Fault: fault{canLosePower, injectPowerLoss}, Check: checkKeeps,
+		Family: history.FamilyServer, Whom: nemesis.Nodes, Disks: true, Fault: fault{canLosePower, injectPowerLoss},
 		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", "1", catalog.Param{
-			Name: paramKeeps, Default: keeps[0],
+			Name: paramKeeps, Default: "nothing", Choices: []string{"nothing", "prefix", "torn"},
 			Doc: "what is left of the unsynced: nothing; prefix (a random beginning of each file); torn (all but part of each file's " +
 				"last page)",
 		}),
@@ -37,13 +33,6 @@ func powerLoss() nemesis.Spec {
 
 func canLosePower(s nemesis.Setting) error {
 	return cmp.Or(needsServer(s), lack(s.NoDisks == "", "%s", s.NoDisks))
-}
-
-func checkKeeps(own catalog.Values, _ nemesis.Input) error {
-	if !slices.Contains(keeps, own[paramKeeps]) {
-		return fmt.Errorf("%s=%s: choose one of %s", paramKeeps, own[paramKeeps], strings.Join(keeps, ", "))
-	}
-	return nil
 }
 
 // injectPowerLoss kills servers, throws away what they had not synced, and starts them again. When that fails, its heal tries

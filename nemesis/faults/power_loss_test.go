@@ -27,7 +27,7 @@ func TestPowerLossPlans(t *testing.T) {
 	})
 	planned(t, map[string]string{
 		"power-loss:nodes=all,at=acquired,nth=3": "", "power-loss:keeps=torn": "", "power-loss:keeps=prefix,nodes=majority": "",
-		"power-loss:keeps=all": "keeps=all: choose one of nothing, prefix, torn",
+		"power-loss:keeps=all": "keeps=all: choose nothing, prefix or torn",
 		"power-loss:for=1s":    "for",
 	})
 }

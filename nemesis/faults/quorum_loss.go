@@ -28,16 +28,9 @@ func quorumLoss() nemesis.Spec {
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Takes: failoverTakes, Fault: fault{canQuorumLoss, injectQuorumLoss},
 		Params: nemesis.ServerParams("1ttl", "5ttl", nemesis.RoleMajority,
 			catalog.Param{Name: paramMode, Default: lossKill, Doc: "kill: kill -9; pause: SIGSTOP; cut: its links to all other servers; " +
-				"loss: all packets on them"}),
+				"loss: all packets on them", Choices: []string{lossKill, lossPause, modeCut, modeLoss}}),
 		Check: func(own catalog.Values, in nemesis.Input) error {
-			switch m := own[paramMode]; m {
-			case lossKill, lossPause, modeCut:
-				return nil
-			case modeLoss:
-				return canLose(in.Setting)
-			default:
-				return fmt.Errorf("%s=%s: choose %s, %s, %s or %s", paramMode, m, lossKill, lossPause, modeCut, modeLoss)
-			}
+			return canLose(own, in.Setting)
 		},
 	}
 }
