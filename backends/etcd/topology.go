@@ -26,9 +26,7 @@ func Topologies() []cluster.Topology {
 		Name: Three, Doc: "three servers (heartbeat 50 ms, election timeout 250 ms); acknowledged when two have it on disk",
 		Recovery: 5 * time.Second, FailOver: time.Second, TTL: 2 * time.Second,
 		Fleet: cluster.Elected, Ready: cluster.Together(standing, serves),
-	}
-	for i := range 3 {
-		ensemble.Nodes = append(ensemble.Nodes, node(i+1, 3))
+		Nodes: []cluster.Recipe{node(1, 3), node(2, 3), node(3, 3)},
 	}
 	return []cluster.Topology{
 		{

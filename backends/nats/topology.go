@@ -27,9 +27,7 @@ func Topologies() []cluster.Topology {
 		Name: Three, Doc: "three servers with JetStream; acknowledged when two have it; an election takes 4 to 10 s",
 		Recovery: 12 * time.Second, FailOver: 10 * time.Second, TTL: 2 * time.Second,
 		Fleet: cluster.Elected, Ready: cluster.Together(standing, serves), Unsynced: true,
-	}
-	for i := range 3 {
-		ensemble.Nodes = append(ensemble.Nodes, node(i+1, 3))
+		Nodes: []cluster.Recipe{node(1, 3), node(2, 3), node(3, 3)},
 	}
 	single := cluster.Topology{
 		Name: Single, Doc: "one server with JetStream; data survives a restart",

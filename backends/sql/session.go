@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -252,12 +253,7 @@ func (s *session) join(conn *stdsql.Conn, lost func(reason string)) *hold {
 func (s *session) leave(h *hold) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, other := range s.holds {
-		if other == h {
-			s.holds = append(s.holds[:i], s.holds[i+1:]...)
-			return
-		}
-	}
+	s.holds = slices.DeleteFunc(s.holds, func(o *hold) bool { return o == h })
 }
 
 // alive reports whether a connection is still the client's.

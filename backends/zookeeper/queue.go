@@ -69,6 +69,13 @@ func parse(name string) (ticket, bool) {
 
 // Acquire waits for its turn.
 func (q *queue) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	return q.inside(ctx, req, q.await)
+}
+
+// inside enters the queue, and leaves it unless f gets the lock.
+func (q *queue) inside(ctx context.Context, req backends.Request, f func(context.Context, *zk.Conn, backends.Request, ticket) (
+	backends.Lease, error),
+) (backends.Lease, error) {
 	conn, err := q.client()
 	if err != nil {
 		return nil, err
@@ -77,7 +84,7 @@ func (q *queue) Acquire(ctx context.Context, req backends.Request) (backends.Lea
 	if err != nil {
 		return nil, err
 	}
-	lease, err := q.await(ctx, conn, req, t)
+	lease, err := f(ctx, conn, req, t)
 	if err == nil {
 		return lease, nil
 	}
@@ -86,22 +93,13 @@ func (q *queue) Acquire(ctx context.Context, req backends.Request) (backends.Lea
 
 // TryAcquire looks once.
 func (q *queue) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
-	conn, err := q.client()
-	if err != nil {
-		return nil, err
-	}
-	t, err := q.enter(ctx, conn, req)
-	if err != nil {
-		return nil, err
-	}
-	lease, _, err := q.look(ctx, conn, req, t)
-	if err == nil && lease == nil {
-		err = backends.ErrBusy
-	}
-	if err == nil {
-		return lease, nil
-	}
-	return nil, q.leave(ctx, req, t, err)
+	return q.inside(ctx, req, func(ctx context.Context, conn *zk.Conn, req backends.Request, t ticket) (backends.Lease, error) {
+		lease, _, err := q.look(ctx, conn, req, t)
+		if err == nil && lease == nil {
+			err = backends.ErrBusy
+		}
+		return lease, err
+	})
 }
 
 func (q *queue) kind(req backends.Request) string {
@@ -306,10 +304,10 @@ func awaitGone(ctx context.Context, conn *zk.Conn, node string) (gone bool, err 
 // leave takes the ticket back after a failed attempt: busy if the failure is certain. Unless ctx has ended it asks
 // until it is answered, since a node that stays blocks all others for as long as the session lives.
 func (q *queue) leave(ctx context.Context, req backends.Request, t ticket, why error) error {
-	if errors.Is(why, errGone) || errors.Is(why, zk.ErrClosing) {
-		if errors.Is(why, errGone) {
-			return fmt.Errorf("%w: %w", backends.ErrNotHeld, why)
-		}
+	switch {
+	case errors.Is(why, errGone):
+		return fmt.Errorf("%w: %w", backends.ErrNotHeld, why)
+	case errors.Is(why, zk.ErrClosing):
 		return why
 	}
 	if ctx.Err() != nil {

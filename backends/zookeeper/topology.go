@@ -47,9 +47,7 @@ func Topologies() []cluster.Topology {
 		// after a second.
 		Recovery: 10 * time.Second, FailOver: 3 * time.Second, TTL: 2 * time.Second,
 		Fleet: cluster.Elected, Ready: cluster.Together(status, serves),
-	}
-	for i := range 3 {
-		ensemble.Nodes = append(ensemble.Nodes, member(i+1, 3))
+		Nodes: []cluster.Recipe{member(1, 3), member(2, 3), member(3, 3)},
 	}
 	one := cluster.Topology{
 		Name: Single, Doc: "one server (tickTime 100); data survives a restart",
