@@ -33,8 +33,10 @@ func Specs() []nemesis.Spec {
 // fault is a fault by two functions.
 type fault struct {
 	can    func(s nemesis.Setting) error // nil: it always can
-	inject func(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error)
+	inject injects
 }
+
+type injects func(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error)
 
 // Available says why it cannot work.
 func (f fault) Available(s nemesis.Setting) error {

@@ -25,7 +25,7 @@ func TestLeaderKillInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 3), 0)
 	e, err := l.inject("leader-kill", on(l.node(2)))
 	l.fails(e, err, "this fault acts only on the master (store-1), but its targets include another server")
-	e, err = injectLeaderKill(l.ctx, stuckFleet{l}, on(l.node(1)))
+	e, err = leaderKill().Fault.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
 	l.fails(e, err, errNobody.Error())
 	if l.node(1).Role() == history.RoleDown {
 		t.Error("the leader stays dead")

@@ -32,7 +32,7 @@ func TestLeaderPauseInTheWay(t *testing.T) {
 		e, err := l.inject("leader-pause", target)
 		l.fails(e, err, "this fault acts only on the master (store-1), but its targets include another server")
 	}
-	e, err := injectLeaderPause(l.ctx, stuckFleet{l}, on(l.node(1)))
+	e, err := leaderPause().Fault.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
 	if !stopped(t, one) || stopped(t, two) {
 		t.Error("the wrong server is stopped")
 	}

@@ -44,9 +44,8 @@ func injectPromoteReplica(ctx context.Context, w nemesis.World, t nemesis.Target
 	if err != nil {
 		return nemesis.Effect{}, err
 	}
-	if len(t.Nodes) != 1 || t.Nodes[0].Name() != master.Name() {
-		return nemesis.Effect{}, fmt.Errorf("this fault acts only on the master (%s), but its targets include another server: use "+
-			"nodes=master", master.Name())
+	if err := onlyOn(master, t); err != nil {
+		return nemesis.Effect{}, err
 	}
 	k := &failoverKill{w: w, master: master}
 	k.promote = func(ctx context.Context, since int64) (nemesis.Node, string, error) {
