@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/tests/hunt/sim"
 )
 
@@ -136,12 +137,9 @@ func (o *oracle) slack() int64 { return 1_000_000 }
 // close are the faults that held a client up for about as long as the one that did so most, and
 // those like it at the same time: longer than twice what was needed is long enough.
 func (o *oracle) close(g *sim.Grant, most int, lateness, until, from int64) []int {
-	out := o.likes(most)
-	for _, f := range o.truth.Faults {
-		if f.ID != most && f.Invoked < from && o.held(g.Client, f.ID, g.Sent, until, from) >= lateness-3*o.slack() {
-			out = append(out, f.ID)
-		}
-	}
+	out := append(o.likes(most), o.faults(func(f *sim.Fault) bool {
+		return f.ID != most && f.Invoked < from && o.held(g.Client, f.ID, g.Sent, until, from) >= lateness-3*o.slack()
+	})...)
 	for _, h := range g.Late {
 		// When a request arrived that a delay held back, its client does not know until it is answered; nor whether
 		// it was the delay.
@@ -166,8 +164,7 @@ func (o *oracle) tooShort(b *Blame, g *sim.Grant, until, from int64) {
 		return
 	}
 	b.Possible = slices.DeleteFunc(b.Possible, func(id int) bool {
-		i := slices.IndexFunc(o.truth.Faults, func(f *sim.Fault) bool { return f.ID == id })
-		f := o.truth.Faults[i]
+		f := o.fault(id)
 		stands := slices.ContainsFunc(o.truth.Held, func(h sim.HeldUp) bool {
 			return h.Client == g.Client && h.Fault == id && h.From <= from && h.To > from
 		})
@@ -245,25 +242,29 @@ func (o *oracle) blameOfBreach(a, b *sim.Grant, from int64) *Blame {
 
 // mayBreak are the faults by which a service may have broken its word about two grants: what hurt it, or those who took a lock
 // over.
-func (o *oracle) mayBreak(a, b *sim.Grant, from int64) (out []int) {
-	for _, f := range o.truth.Faults {
-		byClient := f.Family == history.FamilyClient
-		ofService := f.Invoked < from && !f.Delays && f.Healed >= min(a.Sent, b.Sent) && hurts(f, a.Client)
-		if (byClient && o.tookOver(f, a, b)) || (!byClient && ofService) {
-			out = append(out, f.ID)
+func (o *oracle) mayBreak(a, b *sim.Grant, from int64) []int {
+	return o.faults(func(f *sim.Fault) bool {
+		if f.Family == history.FamilyClient {
+			return o.tookOver(f, a, b)
 		}
-	}
-	return out
+		return f.Invoked < from && !f.Delays && f.Healed >= min(a.Sent, b.Sent) && hurts(f, a.Client)
+	})
+}
+
+// faults are the ids of those of a kind.
+func (o *oracle) faults(of func(f *sim.Fault) bool) []int {
+	return lists.Map(lists.Filter(o.truth.Faults, of), func(f *sim.Fault) int { return f.ID })
+}
+
+func (o *oracle) fault(id int) *sim.Fault {
+	return o.truth.Faults[slices.IndexFunc(o.truth.Faults, func(f *sim.Fault) bool { return f.ID == id })]
 }
 
 // stopped are those of some faults that hold a client up; none: all of them kill, or are of others.
-func (o *oracle) stopped(ids []int, client string) (out []int) {
-	for _, f := range o.truth.Faults {
-		if slices.Contains(ids, f.ID) && f.Family == history.FamilyClient && f.Name != sim.Kill && hurts(f, client) {
-			out = append(out, f.ID)
-		}
-	}
-	return out
+func (o *oracle) stopped(ids []int, client string) []int {
+	return o.faults(func(f *sim.Fault) bool {
+		return slices.Contains(ids, f.ID) && f.Family == history.FamilyClient && f.Name != sim.Kill && hurts(f, client)
+	})
 }
 
 // stepped reports whether the wall clock moved in the life of the lease of a grant, as far as one can say.
@@ -299,14 +300,8 @@ func (o *oracle) shown(a *sim.Grant) int64 {
 // alike are the faults of a name that were invoked before a moment: which of them did it cannot be
 // told.
 func (o *oracle) alike(id int, before int64) []int {
-	i := slices.IndexFunc(o.truth.Faults, func(f *sim.Fault) bool { return f.ID == id })
-	out := []int{id}
-	for _, f := range o.truth.Faults {
-		if f.ID != id && f.Name == o.truth.Faults[i].Name && f.Invoked < before {
-			out = append(out, f.ID)
-		}
-	}
-	return out
+	name := o.fault(id).Name
+	return append([]int{id}, o.faults(func(f *sim.Fault) bool { return f.ID != id && f.Name == name && f.Invoked < before })...)
 }
 
 // blameOfWrite is who may be blamed for writes one of which was applied after its hold.
@@ -322,11 +317,9 @@ func (o *oracle) blameOfWrite(writes []*sim.Write) *Blame {
 				b.Right = o.likes(h.Fault)
 			}
 		}
-		for _, f := range o.truth.Faults {
-			if f.Invoked < w.At && f.From < sim.Forever && f.Healed >= g.Sent && hurts(f, g.Client) {
-				b.Possible = append(b.Possible, f.ID)
-			}
-		}
+		b.Possible = append(b.Possible, o.faults(func(f *sim.Fault) bool {
+			return f.Invoked < w.At && f.From < sim.Forever && f.Healed >= g.Sent && hurts(f, g.Client)
+		})...)
 		b.Stall = b.Stall || o.held(g.Client, 0, g.Sent, w.At, w.At) > 0
 	}
 	if len(writes) > 2 {
@@ -338,12 +331,8 @@ func (o *oracle) blameOfWrite(writes []*sim.Write) *Blame {
 // likes are the faults of the same name that were at work at the same time as one: which of
 // them did it cannot be told.
 func (o *oracle) likes(id int) []int {
-	i := slices.IndexFunc(o.truth.Faults, func(f *sim.Fault) bool { return f.ID == id })
-	one, out := o.truth.Faults[i], []int{}
-	for _, f := range o.truth.Faults {
-		if f.Name == one.Name && f.Invoked <= one.Healed && one.Invoked <= f.Healed {
-			out = append(out, f.ID)
-		}
-	}
-	return out
+	one := o.fault(id)
+	return o.faults(func(f *sim.Fault) bool {
+		return f.Name == one.Name && f.Invoked <= one.Healed && one.Invoked <= f.Healed
+	})
 }

@@ -20,10 +20,7 @@ func (o *oracle) disconnected(g *sim.Grant) (from int64, explained bool) {
 			from = min(from, max(f.Invoked, g.Sent))
 		}
 	}
-	noticed := sim.Forever
-	if g.Lost >= 0 {
-		noticed = g.Lost
-	}
+	noticed := earliest(g.Lost)
 	if g.Settled == string(history.Info) {
 		noticed = min(noticed, g.Back)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/tests/hunt/sim"
 )
 
@@ -22,12 +23,9 @@ func (o *oracle) liveness() []Want {
 			Any: true,
 		}
 		if !back {
-			w.Rules = append([]string{"no-recovery", "orphan"}, w.Rules...)
-			if o.cfg.Workload == sim.Cross {
-				w.Rules = append(w.Rules, "deadlocked")
-			}
 			w.Must, w.InWay = true, o.certain(lock)
-		} else if o.oneModeStuck(lock) {
+		}
+		if !back || o.oneModeStuck(lock) {
 			w.Rules = append([]string{"no-recovery", "orphan"}, w.Rules...)
 			if o.cfg.Workload == sim.Cross {
 				w.Rules = append(w.Rules, "deadlocked")
@@ -91,21 +89,13 @@ func (o *oracle) passed(g *sim.Grant) bool {
 func (o *oracle) locks() []string {
 	var out []string
 	for _, g := range o.truth.Grants {
-		if !slices.Contains(out, g.Lock) {
-			out = append(out, g.Lock)
-		}
+		out = lists.With(out, g.Lock)
 	}
 	return out
 }
 
 func (o *oracle) idsOf(lock string) []string {
-	var out []string
-	for _, g := range o.truth.Grants {
-		if g.Lock == lock {
-			out = append(out, g.ID)
-		}
-	}
-	return out
+	return ids(lists.Filter(o.truth.Grants, func(g *sim.Grant) bool { return g.Lock == lock })...)
 }
 
 // oneModeStuck reports whether a lock came back to nobody in one mode, although it did in another:

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/tests/hunt/sim"
 )
 
@@ -32,12 +33,15 @@ func (o *oracle) object() []Want {
 			must([]string{"lost-lease"}, b.Victim)
 		}
 	}
-	for _, g := range o.truth.Grants {
-		if o.touched(g) {
-			out = append(out, Want{Check: object, Rules: rules, Grants: ids(g), Any: true, Class: []string{defect}})
-		}
-	}
-	return out
+	return append(out, o.ofTouched(Want{Check: object, Rules: rules, Class: []string{defect}})...)
+}
+
+// ofTouched is what may be found, of each grant that a breach touched.
+func (o *oracle) ofTouched(w Want) []Want {
+	return lists.Map(lists.Filter(o.truth.Grants, o.touched), func(g *sim.Grant) Want {
+		w.Grants, w.Any = ids(g), true
+		return w
+	})
 }
 
 // over is the earliest moment at which a grant may have ended by itself.
@@ -101,13 +105,9 @@ func (o *oracle) mayHaveMore(a *sim.Grant, before int64) bool {
 
 // owners are a grant and, where the store counts, all others of its owner.
 func (o *oracle) owners(a *sim.Grant) []*sim.Grant {
-	out := []*sim.Grant{a}
-	for _, g := range o.truth.Grants {
-		if g != a && g.Lock == a.Lock && o.cfg.Model == history.ModelReentrant && o.together(a, g) {
-			out = append(out, g)
-		}
-	}
-	return out
+	return append([]*sim.Grant{a}, lists.Filter(o.truth.Grants, func(g *sim.Grant) bool {
+		return g != a && g.Lock == a.Lock && o.cfg.Model == history.ModelReentrant && o.together(a, g)
+	})...)
 }
 
 // releasedLate reports whether the store removed a although b had been granted after it.
@@ -141,12 +141,7 @@ func (o *oracle) ownership() []Want {
 			})
 		}
 	}
-	for _, g := range o.truth.Grants {
-		if o.touched(g) {
-			out = append(out, Want{Check: ownership, Rules: []string{"foreign-release"}, Grants: ids(g), Any: true})
-		}
-	}
-	return out
+	return append(out, o.ofTouched(Want{Check: ownership, Rules: []string{"foreign-release"}})...)
 }
 
 // mayHaveAnother reports whether the owner of a refused attempt may have held the lock by another
@@ -188,10 +183,7 @@ func (o *oracle) notices() []Want {
 			return
 		}
 		first[a] = true
-		told := lapses(a, 0)
-		if a.Lost >= 0 {
-			told = min(told, a.Lost)
-		}
+		told := min(lapses(a, 0), earliest(a.Lost))
 		if !o.broken(a.Lock) && a.Ended >= told-o.cfg.Tolerance {
 			return // the service kept it for as long as its client could believe in it
 		}
@@ -201,12 +193,7 @@ func (o *oracle) notices() []Want {
 			Must: o.broken(a.Lock) && inside && told > b.Known+o.cfg.Tolerance && o.inTime(b) && o.inTime(a) && lastAct(a) > b.Known,
 		})
 	})
-	for _, g := range o.truth.Grants {
-		if o.touched(g) {
-			out = append(out, Want{Check: notice, Rules: []string{"late-notice"}, Grants: ids(g), Any: true})
-		}
-	}
-	return out
+	return append(out, o.ofTouched(Want{Check: notice, Rules: []string{"late-notice"}})...)
 }
 
 // inTime reports whether the client of a grant learned of it while it was certainly in force.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/tests/hunt/sim"
 )
 
@@ -132,30 +133,16 @@ func (o *oracle) belief(g *sim.Grant) span {
 	if g.Known < 0 {
 		return span{}
 	}
-	end := sim.Forever
-	for _, at := range []int64{g.Released, g.Killed} {
-		if at >= 0 {
-			end = min(end, at)
-		}
-	}
+	end := earliest(g.Released, g.Killed)
 	if g.Moved >= 0 && g.Released < 0 {
 		end = min(end, g.Moved)
 	}
+	if o.cfg.Discipline != history.Trusting {
+		end = min(end, earliest(g.Lost))
+	}
 	strict := end
-	if o.cfg.Discipline == history.Told {
-		if g.Lost >= 0 {
-			end = min(end, g.Lost)
-		}
-		strict = end
-	} else if o.cfg.Discipline != history.Trusting {
-		if g.Lost >= 0 {
-			end = min(end, g.Lost)
-		}
-		if d := lapses(g, 0); d < sim.Forever {
-			strict, end = min(end, d-o.cfg.Tolerance), min(end, d)
-		} else {
-			strict = end
-		}
+	if d := lapses(g, 0); d < sim.Forever && o.cfg.Discipline != history.Trusting && o.cfg.Discipline != history.Told {
+		strict, end = min(end, d-o.cfg.Tolerance), min(end, d)
 	}
 	return span{g.Known, max(strict, g.LastUse), max(end, g.LastUse)}
 }
@@ -177,9 +164,16 @@ func lapses(g *sim.Grant, shift int64) int64 {
 }
 
 func ids(grants ...*sim.Grant) []string {
-	var out []string
-	for _, g := range grants {
-		out = append(out, g.ID)
+	return lists.Map(grants, func(g *sim.Grant) string { return g.ID })
+}
+
+// earliest is the first of some moments; Forever if all are Never.
+func earliest(moments ...int64) int64 {
+	first := sim.Forever
+	for _, at := range moments {
+		if at >= 0 {
+			first = min(first, at)
+		}
 	}
-	return out
+	return first
 }

@@ -15,15 +15,7 @@ func (o *oracle) lateBy(g *sim.Grant) (late int64, sure bool) {
 }
 
 // toldBy is when the client of a grant was told of its end, or ended it.
-func toldBy(g *sim.Grant) int64 {
-	end := sim.Forever
-	for _, at := range []int64{g.Lost, g.Released, g.Killed} {
-		if at >= 0 {
-			end = min(end, at)
-		}
-	}
-	return end
-}
+func toldBy(g *sim.Grant) int64 { return earliest(g.Lost, g.Released, g.Killed) }
 
 // tooLate is the rule and the class of an overlap of a client whose lease had run out, and who goes by what
 // its library tells: a defect where the library was late, and nothing held it up since it was last in time. Where the host
