@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // log appends to a party's log, as a recorder does.
@@ -42,10 +43,7 @@ func (w *world) endLogs() {
 
 // merged is the history, as the controller writes it.
 func (w *world) merged() *history.History {
-	var logs []*history.History
-	for _, party := range w.parties {
-		logs = append(logs, &history.History{Events: w.logs[party]})
-	}
+	logs := lists.Map(w.parties, func(party string) *history.History { return &history.History{Events: w.logs[party]} })
 	// The controller's end is the last line of the history.
 	slices.SortStableFunc(logs, func(a, b *history.History) int { return last(a) - last(b) })
 	h, err := history.Merge(logs)

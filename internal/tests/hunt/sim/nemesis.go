@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // The faults.
@@ -33,9 +34,7 @@ var families = map[string]string{
 func (c *Config) Requests() []string {
 	var out []string
 	for _, f := range c.Faults {
-		if !slices.Contains(out, f) {
-			out = append(out, f)
-		}
+		out = lists.With(out, f)
 	}
 	return out
 }
@@ -98,8 +97,7 @@ func (w *world) graze(c *client, length int64) {
 		f, v := w.ask(Pause, c, ms)
 		w.after(200*us, func() {
 			if w.rnd.IntN(2) == 0 {
-				f.From, f.To, f.Healed = Forever, w.now, w.now
-				w.fault(history.FFault, history.Fail, v)
+				w.missed(f, v)
 				return
 			}
 			w.strike(f, c, v, ms)
@@ -131,13 +129,10 @@ func (w *world) feign() {
 
 // victim is a living client that moves, of those that have begun: rather one that holds.
 func (w *world) victim() *client {
-	var of []*client
 	again := w.cfg.Twice && w.rnd.IntN(2) == 0
-	for _, c := range w.clients {
-		if !c.dead && (c.frozen+c.stalled == 0 || again) && len(w.logs[c.name]) > 0 {
-			of = append(of, c)
-		}
-	}
+	of := lists.Filter(w.clients, func(c *client) bool {
+		return !c.dead && (c.frozen+c.stalled == 0 || again) && len(w.logs[c.name]) > 0
+	})
 	if len(of) == 0 {
 		return nil
 	}
@@ -169,6 +164,13 @@ func (w *world) inject(name string) {
 
 // ask records the invocation of a fault on a client, or on the server: nil.
 func (w *world) ask(name string, c *client, length int64) (*Fault, history.Fault) {
+	f, value := w.newFault(name, c, length)
+	w.fault(history.FFault, history.Invoke, value)
+	w.truth.Faults = append(w.truth.Faults, f)
+	return f, value
+}
+
+func (w *world) newFault(name string, c *client, length int64) (*Fault, history.Fault) {
 	w.faults++
 	f := &Fault{
 		ID: w.faults, Name: name, Family: families[name], Invoked: w.now, To: Forever, Healed: Forever,
@@ -186,8 +188,6 @@ func (w *world) ask(name string, c *client, length int64) (*Fault, history.Fault
 	if name == Kill {
 		value.For = 0
 	}
-	w.fault(history.FFault, history.Invoke, value)
-	w.truth.Faults = append(w.truth.Faults, f)
 	return f, value
 }
 
@@ -195,12 +195,16 @@ func (w *world) fault(f string, typ history.Type, v history.Fault) {
 	w.log(history.PartyNemesis, history.Event{F: f, Type: typ, Value: history.ValueOf(v)})
 }
 
+func (w *world) missed(f *Fault, v history.Fault) {
+	f.From, f.To, f.Healed = Forever, w.now, w.now
+	w.fault(history.FFault, history.Fail, v)
+}
+
 // strike brings the effect about, proves it, and heals it.
 func (w *world) strike(f *Fault, c *client, v history.Fault, length int64) {
 	f.From = w.now
 	if c != nil && c.dead {
-		f.From, f.To, f.Healed = Forever, w.now, w.now
-		w.fault(history.FFault, history.Fail, v)
+		w.missed(f, v)
 		return
 	}
 	if f.Name == Kill {
@@ -322,16 +326,9 @@ func (w *world) armed(c *client, h *holding, then func()) {
 
 // pauseAt pauses the client that stands at the point.
 func (w *world) pauseAt(c *client, h *holding) {
-	w.faults++
-	f := &Fault{
-		ID: w.faults, Name: Pause, Family: history.FamilyClient, Invoked: w.now, To: Forever, Healed: Forever,
-		Clients: []string{c.name},
-	}
 	length := w.cfg.TTL/4 + w.upTo(w.cfg.TTL*3/2)
-	v := history.Fault{
-		ID: f.ID, Fault: Pause, Request: slices.Index(w.cfg.Requests(), Pause), Family: f.Family, Clients: f.Clients,
-		Point: "before-write", By: c.name, Grant: h.g.ID, For: length,
-	}
+	f, v := w.newFault(Pause, c, length)
+	v.Point, v.By, v.Grant = "before-write", c.name, h.g.ID
 	w.after(100*us, func() {
 		f.Invoked = w.now
 		w.fault(history.FFault, history.Invoke, v)

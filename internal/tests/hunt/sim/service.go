@@ -1,6 +1,10 @@
 package sim
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/internal/lists"
+)
 
 // service is a lock service that keeps to its model, but for the planted bug. Expiry is by
 // the service's own time; what has run out is taken away when somebody asks.
@@ -85,12 +89,8 @@ func (s *service) drop(l *lock, h *hold, at int64) {
 }
 
 func (l *lock) of(g *Grant) *hold {
-	for _, h := range l.holds {
-		if h.g == g {
-			return h
-		}
-	}
-	return nil
+	h, _ := lists.Find(l.holds, func(h *hold) bool { return h.g == g })
+	return h
 }
 
 // against are the holds that a grant cannot be held beside.
@@ -266,9 +266,5 @@ func (w *world) epochOf(client string) int {
 }
 
 func (s *service) sorted() []*lock {
-	var out []*lock
-	for _, name := range s.w.locks {
-		out = append(out, s.lock(name))
-	}
-	return out
+	return lists.Map(s.w.locks, s.lock)
 }
