@@ -3,6 +3,7 @@ package reports
 import (
 	"maps"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -197,43 +198,19 @@ func nearOf(whole bool, rec *history.Record, all []*happening) []history.Interva
 		left -= n
 		out = append(out, h.window)
 	}
-	slices.SortFunc(out, facts.ByFrom)
-	return merged(out)
+	return facts.Disjoint(out)
 }
 
 func countIn(rec *history.Record, w history.Interval) int {
 	at := func(t int64) int {
-		i, _ := slices.BinarySearchFunc(rec.Events, t, func(e history.Event, t int64) int {
-			if e.Time < t {
-				return -1
-			}
-			return 1
-		})
-		return i
+		return sort.Search(len(rec.Events), func(i int) bool { return rec.Events[i].Time >= t })
 	}
 	return at(w.To+1) - at(w.From)
 }
 
-// merged are intervals in order, those that meet as one.
-func merged(in []history.Interval) (out []history.Interval) {
-	for _, iv := range in {
-		if n := len(out); n > 0 && iv.From <= out[n-1].To {
-			out[n-1].To = max(out[n-1].To, iv.To)
-			continue
-		}
-		out = append(out, iv)
-	}
-	return out
-}
-
 // within reports whether a part of an interval is in one of several that are in order.
 func within(near []history.Interval, from, to int64) bool {
-	i, _ := slices.BinarySearchFunc(near, from, func(iv history.Interval, t int64) int {
-		if iv.To < t {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(near), func(i int) bool { return near[i].To >= from })
 	return i < len(near) && near[i].From <= to
 }
 

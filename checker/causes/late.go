@@ -43,7 +43,7 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 		return s.From > max(l.Begun, l.Due.V+in.Run.Tolerance)
 	})
 	held := in.HeldUp(span, in.Stands()[client], stalls)
-	all := in.HeldUp(span, in.Stands()[client], stalls, in.stops(client, l.Begun)) // with faults that are not enough
+	all := in.HeldUp(span, in.Stands()[client], stalls, in.Stops(client, l.Begun)) // with faults that are not enough
 	// Faults alone are less than that, or one of them was found.
 	if l.Due.Set && held > 0 && all >= behind && 2*held >= all {
 		return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("an unplanned host stall delayed %s for %s", client,

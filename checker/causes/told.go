@@ -35,11 +35,11 @@ func (in Causes) hostLate(g *history.Grant, late int64) bool {
 	short := max(2*in.Run.Tolerance, late/10)
 	host := in.HeldUp(span, in.Stands()[g.Client], in.StallsOf(g.Client))
 	return late <= short || (host > 0 && late-in.HeldUp(span, in.Stands()[g.Client], in.StallsOf(g.Client),
-		in.stops(g.Client, end)) <= short)
+		in.Stops(g.Client, end)) <= short)
 }
 
-// stops are when faults that struck before a moment held a client itself up, in order.
-func (in Causes) stops(client string, before int64) (out []history.Interval) {
+// Stops returns when faults that struck before a moment held a client itself up, in order.
+func (in Causes) Stops(client string, before int64) (out []history.Interval) {
 	for _, f := range in.Faults {
 		if f.Family == history.FamilyClient && f.Effective() && f.Late(client) && f.Began() < before {
 			out = append(out, f.Span())

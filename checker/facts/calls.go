@@ -58,3 +58,14 @@ func (in *Facts) WholeUntil() int64 {
 
 // AnyCutOff reports whether a log stops for no known reason: what it lacks may explain what other clients read.
 func (in *Facts) AnyCutOff() bool { return in.WholeUntil() < history.Forever }
+
+// Working returns the time in which the workload ran and faults struck.
+func (in *Facts) Working() history.Interval {
+	work := history.Interval{From: in.Phases[history.PhaseWork], To: history.Forever}
+	for _, phase := range []string{history.PhaseQuiet, history.PhaseFinal} {
+		if at, known := in.Phases[phase]; known {
+			work.To = min(work.To, at)
+		}
+	}
+	return work
+}

@@ -19,7 +19,7 @@ type ForeignRelease struct {
 func (in *Facts) findForeignReleases() []ForeignRelease {
 	var out []ForeignRelease
 	for _, lock := range in.Locks {
-		granted := in.granted(lock)
+		granted := in.ByOK(lock)
 		var done []ForeignRelease
 		for _, g := range granted {
 			for _, rel := range g.Releases {
@@ -222,18 +222,11 @@ func (in *Facts) Robbed(g *history.Grant, before int64) (ForeignRelease, bool) {
 	}
 }
 
-// granted are the grants of a lock in the order of their answers.
-func (in *Facts) granted(lock string) []*history.Grant {
-	all := slices.DeleteFunc(slices.Clone(in.ByLock[lock]), func(g *history.Grant) bool { return !g.Granted() })
-	slices.SortFunc(all, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
-	return all
-}
-
 // findLateReleases are the releases that were carried out after the lease of their grant had
 // run out, or that were asked for when the lock had been granted to another client.
 func (in *Facts) findLateReleases() (out []ForeignRelease) {
 	for _, lock := range in.Locks {
-		granted := in.granted(lock)
+		granted := in.ByOK(lock)
 		for i, g := range granted {
 			for _, rel := range g.Releases {
 				next := granted[i+1:]

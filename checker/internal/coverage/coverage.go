@@ -13,7 +13,7 @@ import (
 // injection must have proven its effect while a client that it can harm held, waited
 // or was releasing. A run whose faults hit nobody has shown nothing.
 func coverage(in question) checker.Result {
-	if work, ok := in.Phases[history.PhaseWork]; ok && !in.grantedFrom(work) {
+	if _, ok := in.Phases[history.PhaseWork]; ok && !in.grantedInWork() {
 		return checker.Undecided(checker.CodeNotHit, "no client got a lock while the workload ran")
 	}
 	if len(in.Run.RequestedFaults) == 0 {
@@ -96,16 +96,10 @@ func (in question) count(request int, busy map[string][]workSpan) struck {
 }
 
 // grantedFrom reports whether anybody was granted a lock in the work phase, which begins at a moment.
-func (in question) grantedFrom(work int64) bool {
-	span := history.Interval{From: work, To: history.Forever}
-	for _, phase := range []string{history.PhaseQuiet, history.PhaseFinal} {
-		if at, ok := in.Phases[phase]; ok {
-			span.To = min(span.To, at)
-		}
-	}
+func (in question) grantedInWork() bool {
+	work := in.Working()
 	return slices.ContainsFunc(in.Grants, func(g *history.Grant) bool {
-		return g.Granted() && g.From() >= span.From &&
-			g.From() < span.To
+		return g.Granted() && g.From() >= work.From && g.From() < work.To
 	})
 }
 
@@ -197,19 +191,13 @@ func (in question) busySpans() map[string][]workSpan {
 			continue
 		}
 		end := in.CallEnd(g.Acquire)
-		spans[g.Client] = append(spans[g.Client], workSpan{
-			Interval: history.Interval{From: g.Acquire.Start(), To: end + 1},
-			doing:    waits,
-		})
+		spans[g.Client] = append(spans[g.Client], workSpan{history.Interval{From: g.Acquire.Start(), To: end + 1}, waits})
 		if h := in.Hold(g); !h.Empty() {
-			spans[g.Client] = append(spans[g.Client], workSpan{Interval: h, doing: holds})
+			spans[g.Client] = append(spans[g.Client], workSpan{h, holds})
 		}
 		for _, rel := range g.Releases {
 			end := in.CallEnd(rel)
-			spans[g.Client] = append(spans[g.Client], workSpan{
-				Interval: history.Interval{From: rel.Start(), To: end + 1},
-				doing:    releases,
-			})
+			spans[g.Client] = append(spans[g.Client], workSpan{history.Interval{From: rel.Start(), To: end + 1}, releases})
 		}
 	}
 	return spans

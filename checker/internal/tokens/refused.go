@@ -50,7 +50,7 @@ func (in question) refusedValid(figures checker.Figures) []checker.Finding {
 			continue
 		}
 		if rivals[g.Lock] == nil {
-			rivals[g.Lock] = newRivals(in.ByLock[g.Lock])
+			rivals[g.Lock] = newRivals(in.BySent(g.Lock), in.ByOK(g.Lock))
 		}
 		if base, leased := in.ExpiryBase(g); (leased && e.Time >= base) || in.DiedWith(g, e.Time) || rivals[g.Lock].newer(g, e.Time) {
 			continue
@@ -82,11 +82,8 @@ type rivals struct {
 	latest       []int64          // the latest ok among bySent[:i+1]
 }
 
-func newRivals(grants []*history.Grant) *rivals {
-	r := &rivals{bySent: slices.DeleteFunc(slices.Clone(grants), func(g *history.Grant) bool { return !g.Granted() })}
-	r.byOK = slices.Clone(r.bySent)
-	slices.SortFunc(r.bySent, func(a, b *history.Grant) int { return cmp.Compare(a.Sent(), b.Sent()) })
-	slices.SortFunc(r.byOK, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
+func newRivals(bySent, byOK []*history.Grant) *rivals {
+	r := &rivals{bySent: bySent, byOK: byOK}
 	latest := int64(-1)
 	for _, g := range r.bySent {
 		latest = max(latest, g.From())

@@ -46,17 +46,6 @@ func bounded(in question) checker.Result {
 	return r
 }
 
-// heldBack is for how much of a span a client was held up itself: stalls and faults that overlap count once.
-func (in question) heldBack(client string, span history.Interval) int64 {
-	var faults []history.Interval
-	for _, f := range in.Faults {
-		if f.Family == history.FamilyClient && f.Effective() && f.Late(client) {
-			faults = append(faults, f.Span())
-		}
-	}
-	return in.HeldUp(span, in.StallsOf(client), faults)
-}
-
 func boundsTries(in question) (checker.Code, string) {
 	if in.Run.Bounds[boundTry] == 0 {
 		return checker.CodeElsewhere, "this workload sets no time limit for lock attempts: to test a time limit, use --workload try"
@@ -65,3 +54,8 @@ func boundsTries(in question) (checker.Code, string) {
 }
 
 func statesBounds(run history.Run) bool { return run.Bounds[boundTry] > 0 }
+
+// heldBack is for how much of a span a client was held up itself: stalls and faults that overlap count once.
+func (in question) heldBack(client string, span history.Interval) int64 {
+	return in.HeldUp(span, in.StallsOf(client), in.Stops(client, history.Forever))
+}

@@ -13,9 +13,9 @@ import (
 func cost(in question) checker.Result {
 	var sum history.Wire
 	handoffs, unasked := int64(0), int64(0)
-	from, to := in.working()
+	work := in.Working()
 	for _, g := range in.Grants {
-		if g.Acquire == nil || g.Acquire.Return == nil || g.Acquire.Start() < from || g.Acquire.Return.Time > to {
+		if g.Acquire == nil || g.Acquire.Return == nil || g.Acquire.Start() < work.From || g.Acquire.Return.Time > work.To {
 			continue
 		}
 		var w history.Wire
@@ -41,20 +41,6 @@ func cost(in question) checker.Result {
 	r.Reason = fmt.Sprintf("each hand-off of the lock took %.1f requests and %.1f answers and notices (average of %s)",
 		float64(sum.Requests)/float64(handoffs), float64(sum.Answers)/float64(handoffs), checker.Count(handoffs, "hand-off"))
 	return r
-}
-
-// working is the time in which the workload ran, without its last sections.
-func (in question) working() (from, to int64) {
-	from, to = 0, history.Forever
-	if t, known := in.Phases[history.PhaseWork]; known {
-		from = t
-	}
-	for _, phase := range []string{history.PhaseQuiet, history.PhaseFinal} {
-		if t, known := in.Phases[phase]; known {
-			to = min(to, t)
-		}
-	}
-	return from, to
 }
 
 // wasCounted says why there is nothing to add up.

@@ -108,7 +108,7 @@ func (in question) unserved(lock string) (out []waiter) {
 			g.Mode != history.ModeShared && g.Acquire.Invoke.F == history.FAcquire {
 			w := waiter{Grant: g, end: in.CallEnd(g.Acquire)}
 			w.place = g.Acquire.Start() + slowMargin
-			for _, s := range disjoint(slices.Concat(in.slowness().still, in.Busy())) {
+			for _, s := range facts.Disjoint(slices.Concat(in.slowness().still, in.Busy())) {
 				if part := s.Overlap(history.Interval{From: g.Acquire.Start(), To: w.end}); !part.Empty() {
 					w.place += part.To - part.From
 					w.still = max(w.still, part.To-part.From)
@@ -143,20 +143,7 @@ func (in question) slowness() slowness {
 			still = append(still, s.Interval)
 		}
 	}
-	return slowness{disjoint(still), disjoint(slices.Concat(still, in.Busy()))}
-}
-
-// disjoint is what some intervals cover, in order.
-func disjoint(all []history.Interval) (out []history.Interval) {
-	slices.SortFunc(all, facts.ByFrom)
-	for _, s := range all {
-		if n := len(out); n > 0 && s.From <= out[n-1].To {
-			out[n-1].To = max(out[n-1].To, s.To)
-		} else {
-			out = append(out, s)
-		}
-	}
-	return out
+	return slowness{facts.Disjoint(still), facts.Disjoint(slices.Concat(still, in.Busy()))}
 }
 
 // place says of each waiter when it had its place in the queue, at the latest.
