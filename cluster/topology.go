@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/catalog"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // Ref is how backends and faults know a server: by name and role, never by its address.
@@ -58,11 +59,7 @@ type Catalogue = catalog.Catalog[Topology]
 
 // Node returns a recipe by name.
 func (t Topology) Node(name string) (Recipe, bool) {
-	i := slices.IndexFunc(t.Nodes, func(r Recipe) bool { return r.Name == name })
-	if i < 0 {
-		return Recipe{}, false
-	}
-	return t.Nodes[i], true
+	return lists.Find(t.Nodes, func(r Recipe) bool { return r.Name == name })
 }
 
 // Peers reports whether servers of the topology call each other.

@@ -16,6 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/reports"
 )
 
@@ -154,10 +155,9 @@ func (j *Judged) write(dir string) error {
 
 // Render writes the reports of a judged run directory.
 func (j *Judged) Render(dir string) error {
-	var own []error
-	for _, r := range j.renderers {
-		own = append(own, files.Write(filepath.Join(dir, r.File), func(w io.Writer) error { return r.Write(w, j.Results, j.Record) }))
-	}
+	own := lists.Map(j.renderers, func(r Renderer) error {
+		return files.Write(filepath.Join(dir, r.File), func(w io.Writer) error { return r.Write(w, j.Results, j.Record) })
+	})
 	err := errors.Join(errors.Join(own...),
 		files.Write(filepath.Join(dir, ReportFile), func(w io.Writer) error {
 			return reports.HTML(w, j.Results, j.Record, j.about(dir))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // closeLogs ends the controller's own logs: with f:end, when the run is complete, else
@@ -18,11 +19,7 @@ func (s *session) closeLogs(complete bool) error {
 		return nil
 	}
 	if !complete {
-		var errs []error
-		for _, r := range append(recs, s.rec) {
-			errs = append(errs, r.Close())
-		}
-		return errors.Join(errs...)
+		return errors.Join(lists.Map(append(recs, s.rec), (*history.Recorder).Close)...)
 	}
 	for _, r := range recs {
 		if err := r.Finish(history.End{}); err != nil {

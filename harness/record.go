@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/workloads"
 )
 
 // run is what the record says of the run.
@@ -21,7 +23,7 @@ func (t *Trial) run(provider string, started time.Time) history.Run {
 		Ends:          r.backend.Ends, Renews: r.backend.Renews, NoClock: r.backend.NoClock, Signals: r.backend.SignalKinds(),
 		Tokens: r.backend.Tokens, Resource: len(r.registers) > 0, OwnFence: r.backend.Settles, Fair: r.backend.Fair,
 		Required: r.Require, Started: started, Versions: t.Versions, Command: t.Config.Command,
-		Registers: map[string]int64{},
+		Registers: r.startValues(),
 	}
 	if r.workload.Model != "" {
 		run.Model.Kind = r.workload.Model
@@ -34,9 +36,6 @@ func (t *Trial) run(provider string, started time.Time) history.Run {
 	}
 	if r.FailOn != failOnAll {
 		run.FailOn = r.FailOn
-	}
-	for _, reg := range r.registers {
-		run.Registers[reg.Name] = reg.Start
 	}
 	for _, q := range t.Plan.Requests {
 		if q.Family == "" {
@@ -70,11 +69,7 @@ func (r *resolved) livenessBound(plan *nemesis.Plan) time.Duration {
 
 // registerNames are the registers that a section uses, in order.
 func (r *resolved) registerNames() []string {
-	var names []string
-	for _, reg := range r.registers {
-		names = append(names, reg.Name)
-	}
-	return names
+	return lists.Map(r.registers, func(reg workloads.Register) string { return reg.Name })
 }
 
 // startValues are what the registers start with.

@@ -16,6 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/internal/cluster/external"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/workloads"
 )
@@ -247,14 +248,8 @@ func (r *resolved) calls() error {
 		if slices.Contains(r.backend.Calls, call) {
 			continue
 		}
-		var can []string
-		for _, b := range r.cat.Backends.All() {
-			if slices.Contains(b.Calls, call) {
-				can = append(can, b.Name)
-			}
-		}
 		return fmt.Errorf("workload %s needs the call %q, which backend %s does not support (backends with it: %s)",
-			r.Workload, call, r.Backend, strings.Join(can, ", "))
+			r.Workload, call, r.Backend, r.backendsThat(func(b backends.Spec) bool { return slices.Contains(b.Calls, call) }))
 	}
 	return nil
 }
@@ -276,13 +271,14 @@ func (r *resolved) requirements() error {
 
 // noTokens says that the backend has none, and which ones do.
 func (r *resolved) noTokens() string {
-	var names []string
-	for _, b := range r.cat.Backends.All() {
-		if b.Tokens {
-			names = append(names, b.Name)
-		}
-	}
-	return fmt.Sprintf("backend %s issues no fencing tokens (backends with tokens: %s)", r.Backend, strings.Join(names, ", "))
+	return fmt.Sprintf("backend %s issues no fencing tokens (backends with tokens: %s)", r.Backend,
+		r.backendsThat(func(b backends.Spec) bool { return b.Tokens }))
+}
+
+// backendsThat names those that can do what this one cannot.
+func (r *resolved) backendsThat(can func(b backends.Spec) bool) string {
+	names := lists.Map(lists.Filter(r.cat.Backends.All(), can), func(b backends.Spec) string { return b.Name })
+	return strings.Join(names, ", ")
 }
 
 // chooseProvider finds who will start the servers: some locks need real ones.

@@ -3,6 +3,8 @@ package history
 import (
 	"slices"
 	"time"
+
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // Injection is a fault from its injection to its healing. It begins when it strikes, its effect is
@@ -21,12 +23,8 @@ type Injection struct {
 
 // Injected returns the fault of an id; nil: there is none.
 func (r *Record) Injected(id int) *Injection {
-	for _, f := range r.Faults {
-		if id > 0 && f.ID == id {
-			return f
-		}
-	}
-	return nil
+	f, _ := lists.Find(r.Faults, func(f *Injection) bool { return id > 0 && f.ID == id })
+	return f
 }
 
 // Unhealed reports whether healing the fault was tried with unknown outcome: it lasts to the end of the record.

@@ -1,5 +1,7 @@
 package history
 
+import "github.com/lockstorm/lockstorm/internal/lists"
+
 // RenewedBy returns the acknowledged renewal behind the deadline in force at time t, as far as the client of the
 // grant had been told by then. It returns nil if the deadline is that of the grant itself or of its session's
 // creation, or if none is known.
@@ -18,10 +20,8 @@ func (g *Grant) RenewedBy(t int64) *Call {
 	if first == d {
 		return nil
 	}
-	for _, rn := range byAnswer(renews) {
-		if rn.Return.Time <= t && rn.Return.Deadline == d && rn.Invoke.Client == g.Client {
-			return rn
-		}
-	}
-	return nil
+	rn, _ := lists.Find(byAnswer(renews), func(rn *Call) bool {
+		return rn.Return.Time <= t && rn.Return.Deadline == d && rn.Invoke.Client == g.Client
+	})
+	return rn
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 const (
@@ -167,14 +168,11 @@ func (r *Runner) meet(ctx context.Context, f history.Fault, st Step) (*Hit, bool
 // beside waits until a fault of a request is active; the context that it returns ends with that fault.
 func (r *Runner) beside(ctx context.Context, number int) (context.Context, error) {
 	var other *active
-	err := Until(ctx, func() (bool, error) {
+	err := Until(ctx, func() (there bool, _ error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		i := slices.IndexFunc(r.active, func(a *active) bool { return a.proven && !a.ending && a.fault.Request == number-1 })
-		if i >= 0 {
-			other = r.active[i]
-		}
-		return i >= 0, nil
+		other, there = lists.Find(r.active, func(a *active) bool { return a.proven && !a.ending && a.fault.Request == number-1 })
+		return there, nil
 	})
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/reports/internal/stage"
 )
 
@@ -77,13 +78,10 @@ func hardestOf(survived *Survived, rec *history.Record) (hardest *history.Inject
 
 // heldAt is the grant under which a client held the lock when a fault hit it; nil: it held none.
 func heldAt(rec *history.Record, in *history.Injection) *history.Grant {
-	i := slices.IndexFunc(rec.Grants, func(g *history.Grant) bool {
+	g, _ := lists.Find(rec.Grants, func(g *history.Grant) bool {
 		return g.Granted() && slices.Contains(in.Clients, g.Client) && g.From() <= in.Began() && in.Began() <= facts.Of(rec).Hold(g).To
 	})
-	if i < 0 {
-		return nil
-	}
-	return rec.Grants[i]
+	return g
 }
 
 // hardestBeats are the beginning and the end of the hardest fault that a run survived, and the next grant.

@@ -55,11 +55,7 @@ func incidentOf(h *happening, grants map[string]int) incidentData {
 	}
 	out.Events = append(out.Events, f.Events[:min(len(f.Events), 40)]...)
 	for _, s := range h.steps[:min(len(h.steps), 40)] {
-		ev := int64(-1)
-		if len(s.Events) > 0 {
-			ev = s.Events[0]
-		}
-		out.Steps = append(out.Steps, stepData{us(s.At), string(s.Kind), cut(s.Text, 1000), s.Bad, ev})
+		out.Steps = append(out.Steps, stepData{us(s.At), string(s.Kind), cut(s.Text, 1000), s.Bad, eventOf(s)})
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // redlock is the algorithm that antirez published: the key on a majority of independent
@@ -216,11 +217,7 @@ func (r *redlock) script(ctx context.Context, n redlockNode, s *goredis.Script, 
 
 // Close closes the connections to all nodes.
 func (r *redlock) Close() error {
-	var errs []error
-	for _, n := range r.nodes {
-		errs = append(errs, n.client.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(lists.Map(r.nodes, func(n redlockNode) error { return n.client.Close() })...)
 }
 
 // redlockLease is a key that a majority granted.

@@ -17,6 +17,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/backends/internal/tap"
 	"github.com/lockstorm/lockstorm/backends/redis"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // redsyncLock is go-redsync on every node.
@@ -197,11 +198,7 @@ func unknown(err error) error {
 
 // Close closes the connections.
 func (l *redsyncLock) Close() error {
-	var errs []error
-	for _, c := range l.closers {
-		errs = append(errs, c())
-	}
-	return errors.Join(errs...)
+	return errors.Join(lists.Map(l.closers, func(c func() error) error { return c() })...)
 }
 
 type redsyncLease struct {

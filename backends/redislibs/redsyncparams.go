@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/internal/catalog"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 const (
@@ -66,10 +67,6 @@ func redsyncOptions(v catalog.Values) ([]redsync.Option, error) {
 }
 
 func defaultOf(name string) string {
-	for _, p := range redsyncParams {
-		if p.Name == name {
-			return p.Default
-		}
-	}
-	return ""
+	p, _ := lists.Find(redsyncParams, func(p catalog.Param) bool { return p.Name == name })
+	return p.Default
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // Lead returns what the record says of a violation beside its cause: the mistake of the lock, if its rule names one,
@@ -39,10 +40,6 @@ func (in Causes) Lead(f *checker.Finding, first, second *history.Grant) string {
 
 // deniedBy is the first release or renewal of a grant of which the store said that its client does not hold the lock; nil: none.
 func (in Causes) deniedBy(g *history.Grant) *history.Call {
-	for _, c := range slices.Concat(g.Renews, g.Releases) {
-		if c.NotHeld() {
-			return c
-		}
-	}
-	return nil
+	c, _ := lists.Find(slices.Concat(g.Renews, g.Releases), (*history.Call).NotHeld)
+	return c
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -186,10 +188,7 @@ func (l *Link) Sources() (addrs []string) {
 // What is under way is lost; new connections are not hindered.
 func (l *Link) Reset() int {
 	l.mu.Lock()
-	pipes := make([]*pipe, 0, len(l.pipes))
-	for p := range l.pipes {
-		pipes = append(pipes, p)
-	}
+	pipes := slices.Collect(maps.Keys(l.pipes))
 	l.mu.Unlock()
 	for _, p := range pipes {
 		p.abort()

@@ -28,6 +28,7 @@ import (
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
 
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/sockets"
 )
 
@@ -240,11 +241,7 @@ func (n *Network) Leave(party string) error {
 		}
 	}
 	n.mu.Unlock()
-	var errs []error
-	for _, f := range gone {
-		errs = append(errs, f.close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(lists.Map(gone, (*front).close)...)
 }
 
 // open listens on a free port of an address; with an owner, only it is told.
@@ -265,10 +262,7 @@ func (n *Network) Close() error {
 	fronts := slices.Collect(maps.Keys(n.fronts))
 	links := slices.Collect(maps.Values(n.links))
 	n.mu.Unlock()
-	var errs []error
-	for _, f := range fronts {
-		errs = append(errs, f.close())
-	}
+	errs := lists.Map(fronts, (*front).close)
 	ctx, cancel := context.WithTimeout(context.Background(), healLimit)
 	defer cancel()
 	for _, l := range links {

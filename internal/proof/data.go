@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 const (
@@ -31,12 +32,8 @@ func (s *scene) logged(grant string) (out []*history.Event) {
 
 // at is the one of some events that came at a moment.
 func at(events []*history.Event, when int64, kind ...string) *history.Event {
-	for _, e := range events {
-		if e.Time == when && slices.Contains(kind, e.F) {
-			return e
-		}
-	}
-	return nil
+	e, _ := lists.Find(events, func(e *history.Event) bool { return e.Time == when && slices.Contains(kind, e.F) })
+	return e
 }
 
 // lost: the client of the second grant read, the first one's write was accepted and acknowledged, and then the second one's write
@@ -113,14 +110,11 @@ func (s *scene) acknowledged(w *history.Event) *history.Call {
 	if g == nil {
 		return nil
 	}
-	i := slices.IndexFunc(g.Uses, func(u *history.Call) bool {
+	u, _ := lists.Find(g.Uses, func(u *history.Call) bool {
 		o := u.Invoke
 		return o.F == history.FWrite && o.Register == w.Register && u.Outcome() == history.OK && o.Value.New == w.Value.New
 	})
-	if i < 0 {
-		return nil
-	}
-	return g.Uses[i]
+	return u
 }
 
 // replaced: of a register that keeps no log, two acknowledged writes replaced the same value, and each client had read it.

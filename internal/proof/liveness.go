@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // neverReleased is the reason of an orphan.
@@ -197,20 +198,13 @@ func (s *scene) keptBy(lock string, until int64) (ids []string) {
 		found = slices.DeleteFunc(found, func(g *history.Grant) bool { return !g.Granted() })
 	}
 	slices.SortStableFunc(found, func(a, b *history.Grant) int { return suspicion(b) - suspicion(a) })
-	for _, g := range found {
-		ids = append(ids, g.ID)
-	}
-	return ids
+	return lists.Map(found, func(g *history.Grant) string { return g.ID })
 }
 
 // gaveBack is the release after which the store says that a grant is over.
 func gaveBack(g *history.Grant) *history.Call {
-	for _, rel := range g.Releases {
-		if rel.Outcome() == history.OK || rel.NotHeld() {
-			return rel
-		}
-	}
-	return nil
+	rel, _ := lists.Find(g.Releases, func(rel *history.Call) bool { return rel.Outcome() == history.OK || rel.NotHeld() })
+	return rel
 }
 
 // followed reports whether the lock was granted to somebody else who asked for it when a grant, or the end of its attempt, was

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // keeper is a grant or an attempt that the store may have held for nobody, and when at most: it
@@ -67,12 +68,9 @@ func latest(keepers []keeper) int64 {
 // settledBy is the release by which the store said that a grant is over. Of an attempt of
 // unknown outcome none says so: it may be granted later.
 func settledBy(g *history.Grant) (*history.Call, bool) {
-	for _, rel := range g.Releases {
-		if g.Granted() && (rel.Outcome() == history.OK || facts.IsNotHeld(rel)) {
-			return rel, true
-		}
-	}
-	return nil, false
+	return lists.Find(g.Releases, func(rel *history.Call) bool {
+		return g.Granted() && (rel.Outcome() == history.OK || facts.IsNotHeld(rel))
+	})
 }
 
 // leasesOf tells when the lease of each grant of a lock had run out at the latest. Where the store

@@ -8,6 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // liveness asks whether the lock comes back: when all is healed every client that lives
@@ -323,10 +324,9 @@ func (in question) passedAround(lock string, a *askers, from int64) bool {
 // heldThrough is a grant that its client believed in for nearly all of a time: then it is not the
 // lock that keeps others out. nil: none.
 func (in question) heldThrough(lock string, span history.Interval) *history.Grant {
-	for _, g := range in.ByLock[lock] {
-		if h := in.Hold(g); g.Granted() && !h.Empty() && h.From <= span.From && h.To >= span.To-(span.To-span.From)/10 {
-			return g
-		}
-	}
-	return nil
+	g, _ := lists.Find(in.ByLock[lock], func(g *history.Grant) bool {
+		h := in.Hold(g)
+		return g.Granted() && !h.Empty() && h.From <= span.From && h.To >= span.To-(span.To-span.From)/10
+	})
+	return g
 }

@@ -2,6 +2,7 @@ package liveness
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -61,12 +62,7 @@ func (in question) before(f *history.Injection, g *history.Grant) bool {
 
 // nextGrant is when the next grant after a moment was known, of those that were sent for then.
 func (in question) nextGrant(bySent []*history.Grant, f *history.Injection, from int64) int64 {
-	i, _ := slices.BinarySearchFunc(bySent, from, func(g *history.Grant, t int64) int {
-		if g.Sent() < t {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(bySent), func(i int) bool { return bySent[i].Sent() >= from })
 	next := int64(history.Forever)
 	for _, g := range bySent[i:] {
 		if g.Sent() >= next {

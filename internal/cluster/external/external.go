@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 const askLimit = 5 * time.Second // for a server to take a connection, and a login
@@ -173,11 +174,7 @@ func (p *Provider) Close() error {
 	doors := p.doors
 	p.doors = nil
 	p.mu.Unlock()
-	var errs []error
-	for _, d := range doors {
-		errs = append(errs, d.close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(lists.Map(doors, (*door).close)...)
 }
 
 // instance is a server that is not ours.

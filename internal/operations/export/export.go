@@ -20,6 +20,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/operations"
 )
 
@@ -113,10 +114,6 @@ func stepsOf(process int, owner string, g *history.Grant, hold history.Interval)
 
 // released is the release that ended a hold and was answered, if one did.
 func released(g *history.Grant, end int64) *history.Call {
-	for _, r := range g.Releases {
-		if r.Start() == end && r.Outcome() == history.OK {
-			return r
-		}
-	}
-	return nil
+	r, _ := lists.Find(g.Releases, func(r *history.Call) bool { return r.Start() == end && r.Outcome() == history.OK })
+	return r
 }

@@ -13,10 +13,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/operations"
 )
 
@@ -94,18 +96,15 @@ func Parse(text string) (Model, error) {
 	case name == "register" && key == "initial":
 		return register(value), nil
 	}
-	i := slices.IndexFunc(Catalogue(), func(m Model) bool { return m.Name == name })
-	if i < 0 {
-		var names []string
-		for _, m := range Catalogue() {
-			names = append(names, m.Name)
-		}
+	m, known := lists.Find(Catalogue(), func(m Model) bool { return m.Name == name })
+	if !known {
+		names := lists.Map(Catalogue(), func(m Model) string { return m.Name })
 		return Model{}, fmt.Errorf("unknown model %q: use one of %s", name, strings.Join(names, ", "))
 	}
 	if given {
 		return Model{}, fmt.Errorf("model %s has no parameter %q", name, key)
 	}
-	return Catalogue()[i], nil
+	return m, nil
 }
 
 // table gives numbers to owners and values.
@@ -176,10 +175,5 @@ func (m Model) compile(t *table, calls []*operations.Call) ([]op, error) {
 }
 
 func (m Model) operations() string {
-	var names []string
-	for name := range m.names {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
+	return strings.Join(slices.Sorted(maps.Keys(m.names)), ", ")
 }

@@ -1,5 +1,7 @@
 package sim
 
+import "github.com/lockstorm/lockstorm/internal/lists"
+
 // give is a release: true says that the service removed something.
 func (s *service) give(g *Grant) bool {
 	if s.w.cfg.Service == Optimistic {
@@ -38,12 +40,8 @@ func (s *service) firm(h *hold) bool { return h.end()-s.w.now > s.w.cfg.TTL/3 }
 
 // another is a hold of the same owner: a store that counts cannot tell them apart.
 func (s *service) another(l *lock, g *Grant) *hold {
-	for _, h := range l.holds {
-		if s.w.cfg.Together(h.g, g) {
-			return h
-		}
-	}
-	return nil
+	h, _ := lists.Find(l.holds, func(h *hold) bool { return s.w.cfg.Together(h.g, g) })
+	return h
 }
 
 func (s *service) freeAll(l *lock, inner *hold) {
