@@ -107,23 +107,17 @@ func (h *Hold) givingUp(lease, reason string) (func(error), error) {
 	if err := h.c.invoke(e); err != nil {
 		return nil, err
 	}
-	return func(err error) {
-		e.Type, e.Error = backends.Outcome(err)
-		if err != nil {
-			e.Message = err.Error()
-		}
-		h.c.record(e) //nolint:errcheck // the client is told by OnLogError
-	}, nil
+	return func(err error) { h.c.returned(e, err) }, nil //nolint:errcheck // the client is told by OnLogError
 }
 
-// open opens the resource under this grant, once.
-func (h *Hold) open(ctx context.Context) error {
-	if h.access != nil {
-		return nil
+// open opens the resource under this grant, once, and uses it.
+func (h *Hold) open(ctx context.Context, use func(Access) error) (err error) {
+	if h.access == nil {
+		if h.access, err = h.c.resource.Open(ctx, h.Lock, h.Grant, h.info); err != nil {
+			return err
+		}
 	}
-	var err error
-	h.access, err = h.c.resource.Open(ctx, h.Lock, h.Grant, h.info)
-	return err
+	return use(h.access)
 }
 
 // Read reads a register. known is false if no value came back; an error means that the client must stop.
@@ -132,10 +126,7 @@ func (h *Hold) Read(ctx context.Context, register string) (value int64, known bo
 	if err := h.c.invoke(e); err != nil {
 		return 0, false, err
 	}
-	opErr := h.open(ctx)
-	if opErr == nil {
-		value, opErr = h.access.Read(ctx, register)
-	}
+	opErr := h.open(ctx, func(a Access) (err error) { value, err = a.Read(ctx, register); return err })
 	if opErr == nil {
 		e.Value.Base = history.Some(value)
 	}
@@ -154,10 +145,7 @@ func (h *Hold) Write(ctx context.Context, register string, base, value int64) (k
 	if err := h.c.invoke(e); err != nil {
 		return false, err
 	}
-	opErr := h.open(ctx)
-	if opErr == nil {
-		opErr = h.access.Write(ctx, register, base, value)
-	}
+	opErr := h.open(ctx, func(a Access) error { return a.Write(ctx, register, base, value) })
 	h.refused(opErr)
 	outcome, _ := backends.Outcome(opErr)
 	return outcome != history.Info, h.c.done(e, opErr)
@@ -247,11 +235,7 @@ func (h *Hold) writeToSettle(ctx context.Context, e history.Event) (known bool, 
 	if err := h.c.invoke(e); err != nil {
 		return false, err
 	}
-	opErr := h.open(ctx)
-	if opErr == nil {
-		opErr = h.access.Write(ctx, e.Register, e.Value.Base.V, e.Value.New.V)
-	}
-	if opErr != nil {
+	if opErr := h.open(ctx, func(a Access) error { return a.Write(ctx, e.Register, e.Value.Base.V, e.Value.New.V) }); opErr != nil {
 		outcome, _ := backends.Outcome(opErr)
 		return outcome != history.Info, h.c.returned(e, opErr)
 	}

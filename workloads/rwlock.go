@@ -43,14 +43,10 @@ type rwlock struct {
 
 // Section is one of a reader or of a writer; a last one is both, one after the other.
 func (w *rwlock) Section(ctx context.Context, c *Client, t Turn) (bool, error) {
-	if t.Last {
-		if granted, err := w.reader(ctx, c, t); !granted || err != nil {
+	if t.Last || w.Rand.Float64() < w.readers {
+		if granted, err := w.reader(ctx, c, t); !t.Last || !granted || err != nil {
 			return granted, err
 		}
-		return w.counter.Section(ctx, c, t)
-	}
-	if w.Rand.Float64() < w.readers {
-		return w.reader(ctx, c, t)
 	}
 	return w.counter.Section(ctx, c, t)
 }

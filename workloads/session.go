@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/lockstorm/lockstorm/backends"
@@ -96,11 +97,6 @@ func (s *sessions) leave(h *Hold) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if one := s.all[h.info.Lease]; one != nil {
-		for i, other := range one.holds {
-			if other == h {
-				one.holds = append(one.holds[:i], one.holds[i+1:]...)
-				return
-			}
-		}
+		one.holds = slices.DeleteFunc(one.holds, func(o *Hold) bool { return o == h })
 	}
 }

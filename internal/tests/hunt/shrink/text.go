@@ -38,10 +38,8 @@ func runLine(r history.Run) string {
 	if r.Model.Kind != "" {
 		parts = append(parts, "model="+r.Model.Kind)
 	}
-	for name, set := range map[string]bool{"session": r.Model.Session} {
-		if set {
-			parts = append(parts, name+"=true")
-		}
+	if r.Model.Session {
+		parts = append(parts, "session=true")
 	}
 	parts = append(parts, fmt.Sprintf("tokens=%v", r.Tokens), fmt.Sprintf("client-faults=%v", r.ClientFaults))
 	for _, reg := range []string{"plain", "fenced"} {
