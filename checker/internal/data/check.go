@@ -5,6 +5,7 @@ package data
 import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/causes"
+	"github.com/lockstorm/lockstorm/checker/facts"
 )
 
 // question is what the checks of this package ask: the facts of a record and their causes.
@@ -16,9 +17,11 @@ func of(in *checker.Input) question { return question{causes.Of(in)} }
 func Plain() checker.Check {
 	return checker.Check{
 		Name: checker.DataPlain, Doc: "was data damaged in the unfenced register `plain`, which accepts every write?",
-		Gates:   withoutFence,
-		Applies: func(in *checker.Input) (checker.Code, string) { return usesPlain(of(in)) },
-		Run:     func(in *checker.Input) checker.Result { return dataPlain(of(in)) },
+		Gates: withoutFence,
+		Applies: func(in *checker.Input) (checker.Code, string) {
+			return of(in).uses(facts.RegPlain, "with --fencing on, the clients use only the fenced register")
+		},
+		Run: func(in *checker.Input) checker.Result { return of(in).data(facts.RegPlain) },
 	}
 }
 
@@ -26,9 +29,14 @@ func Plain() checker.Check {
 func Fenced() checker.Check {
 	return checker.Check{
 		Name: checker.DataFenced, Doc: "was data damaged in the register `fenced`, which refuses outdated fencing tokens?",
-		Gates:   checker.WithFence,
-		Applies: func(in *checker.Input) (checker.Code, string) { return usesFenced(of(in)) },
-		Run:     func(in *checker.Input) checker.Result { return dataFenced(of(in)) },
+		Gates: checker.WithFence,
+		Applies: func(in *checker.Input) (checker.Code, string) {
+			if code, why := checker.HasTokens(in); code != "" {
+				return code, why
+			}
+			return of(in).uses(facts.RegFenced, "with --fencing off, the clients use only the plain register")
+		},
+		Run: func(in *checker.Input) checker.Result { return of(in).data(facts.RegFenced) },
 	}
 }
 

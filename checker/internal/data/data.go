@@ -8,34 +8,13 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-func dataPlain(in question) checker.Result {
-	return in.data(facts.RegPlain)
-}
-
-func dataFenced(in question) checker.Result {
-	return in.data(facts.RegFenced)
-}
-
-func usesPlain(in question) (checker.Code, string) {
-	return in.uses(facts.RegPlain, "with --fencing on, the clients use only the fenced register")
-}
-
-func usesFenced(in question) (checker.Code, string) {
-	if code, why := checker.HasTokens(in.Input); code != "" {
-		return code, why
-	}
-	return in.uses(facts.RegFenced, "with --fencing off, the clients use only the plain register")
-}
-
 // uses says why a register has nothing to be judged by.
 func (in question) uses(register, otherwise string) (checker.Code, string) {
 	if !in.Run.Resource {
 		return checker.CodeNoData, fmt.Sprintf("workload %s uses no data", in.Run.Workload)
 	}
-	if _, used := in.Run.Registers[register]; !used {
-		return checker.CodeUnused, otherwise
-	}
-	return "", ""
+	_, used := in.Run.Registers[register]
+	return checker.Only(used, checker.CodeUnused, otherwise)
 }
 
 // data judges one register twice: by replaying the register's own log, which is the

@@ -81,10 +81,8 @@ func doneTwice(period int64, done []*history.Call) checker.Finding {
 }
 
 func hasJobs(in question) (checker.Code, string) {
-	if len(in.jobs()) == 0 {
-		return checker.CodeElsewhere, "this workload has no periodic job: to test one, use --workload job"
-	}
-	return "", ""
+	return checker.Only(len(in.jobs()) > 0, checker.CodeElsewhere, "this workload has no periodic job: to test one, use "+
+		"--workload job")
 }
 
 func doesJobs(run history.Run) bool { return run.Bounds[boundPeriod] > 0 }

@@ -107,10 +107,7 @@ func (in question) lostPieces(lock string) (all []checker.Finding) {
 }
 
 func hasStock(in question) (checker.Code, string) {
-	if _, used := in.Run.Registers[regLedger]; !used {
-		return checker.CodeElsewhere, "this workload keeps no stock: to test one, use --workload stock"
-	}
-	return "", ""
+	return checker.Only(keepsStock(in.Run), checker.CodeElsewhere, "this workload keeps no stock: to test one, use --workload stock")
 }
 
 func keepsStock(run history.Run) bool { _, used := run.Registers[regLedger]; return used }

@@ -190,8 +190,5 @@ func (in question) lateSignal(g *history.Grant, late int64) checker.Finding {
 }
 
 func hasLeases(in question) (checker.Code, string) {
-	if !in.Leased() {
-		return checker.CodeNoLease, "this lock has no leases, so a client cannot lose a lease"
-	}
-	return "", ""
+	return checker.Only(in.Leased(), checker.CodeNoLease, "this lock has no leases, so a client cannot lose a lease")
 }

@@ -47,10 +47,8 @@ func bounded(in question) checker.Result {
 }
 
 func boundsTries(in question) (checker.Code, string) {
-	if in.Run.Bounds[boundTry] == 0 {
-		return checker.CodeElsewhere, "this workload sets no time limit for lock attempts: to test a time limit, use --workload try"
-	}
-	return "", ""
+	return checker.Only(in.Run.Bounds[boundTry] != 0, checker.CodeElsewhere, "this workload sets no time limit for lock attempts: to "+
+		"test a time limit, use --workload try")
 }
 
 func statesBounds(run history.Run) bool { return run.Bounds[boundTry] > 0 }

@@ -2,6 +2,7 @@ package waits
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -45,12 +46,11 @@ func cost(in question) checker.Result {
 
 // wasCounted says why there is nothing to add up.
 func wasCounted(in question) (checker.Code, string) {
-	for _, g := range in.Grants {
+	counted := slices.ContainsFunc(in.Grants, func(g *history.Grant) bool {
 		var w history.Wire
-		if g.Acquire != nil && g.Acquire.Return != nil && len(g.Acquire.Return.Value.JSON) > 0 &&
-			g.Acquire.Return.Value.Into(&w) == nil {
-			return "", ""
-		}
-	}
-	return checker.CodeElsewhere, "this workload does not count requests: to count requests, use --workload handoff"
+		return g.Acquire != nil && g.Acquire.Return != nil && len(g.Acquire.Return.Value.JSON) > 0 &&
+			g.Acquire.Return.Value.Into(&w) == nil
+	})
+	return checker.Only(counted, checker.CodeElsewhere, "this workload does not count requests: to count requests, use --workload "+
+		"handoff")
 }

@@ -249,13 +249,11 @@ func overtaken(w waiter, n int64) checker.Finding {
 }
 
 func waitsForGrants(in question) (checker.Code, string) {
-	for _, lock := range in.Locks {
+	waited := slices.ContainsFunc(in.Locks, func(lock string) bool {
 		queue := in.waiters(lock)
-		if len(queue) > 1 && slices.ContainsFunc(queue, func(w waiter) bool { return !w.first }) {
-			return "", ""
-		}
-	}
-	return checker.CodeElsewhere, "no client had to wait before it got a lock"
+		return len(queue) > 1 && slices.ContainsFunc(queue, func(w waiter) bool { return !w.first })
+	})
+	return checker.Only(waited, checker.CodeElsewhere, "no client had to wait before it got a lock")
 }
 
 // overtakings says how often requests that waited were overtaken, and the one that was most often.

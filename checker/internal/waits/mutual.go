@@ -66,8 +66,5 @@ func mutualWait(a, b facts.NestedWait, both history.Interval) checker.Finding {
 }
 
 func takesTwo(in question) (checker.Code, string) {
-	if len(in.NestedWaits()) == 0 {
-		return checker.CodeElsewhere, "no client waited for a lock while it held another lock"
-	}
-	return "", ""
+	return checker.Only(len(in.NestedWaits()) > 0, checker.CodeElsewhere, "no client waited for a lock while it held another lock")
 }
