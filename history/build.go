@@ -121,21 +121,23 @@ func sameCall(in, ret *Event) bool {
 }
 
 func (b *builder) newCall(e *Event) *Call {
-	if len(b.calls) == 0 {
-		b.calls = make([]Call, min(1024, len(b.rec.Events)))
-	}
-	c := &b.calls[0]
-	b.calls = b.calls[1:]
+	c := taken(&b.calls, min(1024, len(b.rec.Events)))
 	c.Invoke = e
 	return c
 }
 
-func (b *builder) newGrant(e *Event) *Grant {
-	if len(b.grants) == 0 {
-		b.grants = make([]Grant, min(256, len(b.rec.Events)))
+// taken is the next one of a chunk, and of a new one of a size where there is none left.
+func taken[T any](chunk *[]T, size int) *T {
+	if len(*chunk) == 0 {
+		*chunk = make([]T, size)
 	}
-	g := &b.grants[0]
-	b.grants = b.grants[1:]
+	t := &(*chunk)[0]
+	*chunk = (*chunk)[1:]
+	return t
+}
+
+func (b *builder) newGrant(e *Event) *Grant {
+	g := taken(&b.grants, min(256, len(b.rec.Events)))
 	g.ID, g.Client, g.Lock, g.Mode, g.Owner = e.Grant, e.Client, e.Lock, e.Mode, e.Owner
 	g.Number = len(b.rec.Grants)
 	g.Uses, g.Releases = g.few[:0:2], g.few[2:2]

@@ -39,74 +39,27 @@ func (e *Event) appendFields(b []byte, withIndex bool) []byte {
 //
 //nolint:gocyclo // a table
 func (p *parser) fields(e *Event) bool {
-	if p.word(`"index":`) && (!p.number(&e.Index) || !p.byte(',')) {
-		return false
-	}
-	if !p.word(`"time":`) || !p.number(&e.Time) {
-		return false
-	}
-	if !p.word(`,"process":`) || !p.process(&e.Process) {
-		return false
-	}
-	if !p.word(`,"type":`) || !p.kind(&e.Type) {
-		return false
-	}
-	if !p.word(`,"f":`) || !p.function(&e.F) {
-		return false
-	}
-	if p.word(`,"value":`) && !p.value(e) {
-		return false
-	}
-	if p.word(`,"error":`) && !p.keep(0, &e.Error) {
-		return false
-	}
-	if p.word(`,"message":`) && !p.own(&e.Message) {
-		return false
-	}
-	if p.word(`,"party":`) && !p.keep(1, &e.Party) {
-		return false
-	}
-	if p.word(`,"seq":`) && !p.number(&e.Seq) {
-		return false
-	}
-	if p.word(`,"client":`) && !p.keep(2, &e.Client) {
-		return false
-	}
-	if p.word(`,"lock":`) && !p.keep(3, &e.Lock) {
-		return false
-	}
-	if p.word(`,"mode":`) && !p.keep(4, &e.Mode) {
-		return false
-	}
-	if p.word(`,"grant":`) && !p.keep(5, &e.Grant) {
-		return false
-	}
-	if p.word(`,"owner":`) && !p.keep(6, &e.Owner) {
-		return false
-	}
-	if p.word(`,"lease":`) && !p.keep(7, &e.Lease) {
-		return false
-	}
-	if p.word(`,"sent":`) && !p.opt(&e.Sent) {
-		return false
-	}
-	if p.word(`,"ttl":`) && !p.opt(&e.TTL) {
-		return false
-	}
-	if p.word(`,"deadline":`) && !p.opt(&e.Deadline) {
-		return false
-	}
-	if p.word(`,"token":`) && !p.opt(&e.Token) {
-		return false
-	}
-	if p.word(`,"nodes":`) && !p.list(&e.Nodes) {
-		return false
-	}
-	if p.word(`,"register":`) && !p.keep(8, &e.Register) {
-		return false
-	}
-	if p.word(`,"node":`) && !p.keep(9, &e.Node) {
-		return false
-	}
-	return true
+	return (!p.word(`"index":`) || (p.number(&e.Index) && p.byte(','))) &&
+		p.word(`"time":`) && p.number(&e.Time) &&
+		p.word(`,"process":`) && p.process(&e.Process) &&
+		p.word(`,"type":`) && p.kind(&e.Type) &&
+		p.word(`,"f":`) && p.function(&e.F) &&
+		(!p.word(`,"value":`) || p.value(e)) &&
+		(!p.word(`,"error":`) || p.keep(0, &e.Error)) &&
+		(!p.word(`,"message":`) || p.own(&e.Message)) &&
+		(!p.word(`,"party":`) || p.keep(1, &e.Party)) &&
+		(!p.word(`,"seq":`) || p.number(&e.Seq)) &&
+		(!p.word(`,"client":`) || p.keep(2, &e.Client)) &&
+		(!p.word(`,"lock":`) || p.keep(3, &e.Lock)) &&
+		(!p.word(`,"mode":`) || p.keep(4, &e.Mode)) &&
+		(!p.word(`,"grant":`) || p.keep(5, &e.Grant)) &&
+		(!p.word(`,"owner":`) || p.keep(6, &e.Owner)) &&
+		(!p.word(`,"lease":`) || p.keep(7, &e.Lease)) &&
+		(!p.word(`,"sent":`) || p.opt(&e.Sent)) &&
+		(!p.word(`,"ttl":`) || p.opt(&e.TTL)) &&
+		(!p.word(`,"deadline":`) || p.opt(&e.Deadline)) &&
+		(!p.word(`,"token":`) || p.opt(&e.Token)) &&
+		(!p.word(`,"nodes":`) || p.list(&e.Nodes)) &&
+		(!p.word(`,"register":`) || p.keep(8, &e.Register)) &&
+		(!p.word(`,"node":`) || p.keep(9, &e.Node))
 }

@@ -42,7 +42,8 @@ func TestGeneratedIsNotStale(t *testing.T) {
 
 // eventFields is the text of event_fields.go.
 func eventFields() string {
-	var enc, parse strings.Builder
+	var enc strings.Builder
+	var parse []string // what must hold, field by field
 	kept := 0
 	for i := range reflect.TypeFor[Event]().NumField() {
 		f := reflect.TypeFor[Event]().Field(i)
@@ -88,13 +89,13 @@ func eventFields() string {
 		}
 		switch {
 		case key == "index":
-			fmt.Fprintf(&parse, "if p.word(`\"index\":`) && (!%s || !p.byte(',')) {\nreturn false\n}\n", read)
+			parse = append(parse, fmt.Sprintf("(!p.word(`\"index\":`) || (%s && p.byte(',')))", read))
 		case key == "time":
-			fmt.Fprintf(&parse, "if !p.word(`\"time\":`) || !%s {\nreturn false\n}\n", read)
+			parse = append(parse, "p.word(`\"time\":`) && "+read)
 		case slices.Contains(required, key):
-			fmt.Fprintf(&parse, "if !p.word(%s) || !%s {\nreturn false\n}\n", quoted, read)
+			parse = append(parse, fmt.Sprintf("p.word(%s) && %s", quoted, read))
 		default:
-			fmt.Fprintf(&parse, "if p.word(%s) && !%s {\nreturn false\n}\n", quoted, read)
+			parse = append(parse, fmt.Sprintf("(!p.word(%s) || %s)", quoted, read))
 		}
 	}
 	return fmt.Sprintf(`// Code generated from the tags of Event by make docs. DO NOT EDIT.
@@ -113,7 +114,7 @@ func (e *Event) appendFields(b []byte, withIndex bool) []byte {
 //
 //nolint:gocyclo // a table
 func (p *parser) fields(e *Event) bool {
-%sreturn true
+return %s
 }
-`, kept, &enc, &parse)
+`, kept, &enc, strings.Join(parse, " &&\n"))
 }

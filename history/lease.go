@@ -185,11 +185,7 @@ func (b *builder) leaseOf(id, client string) *Lease {
 }
 
 func (b *builder) newLease(id string) *Lease {
-	if len(b.spare) == 0 {
-		b.spare = make([]Lease, min(256, len(b.rec.Events)))
-	}
-	l := &b.spare[0]
-	b.spare = b.spare[1:]
+	l := taken(&b.spare, min(256, len(b.rec.Events)))
 	l.ID = id
 	l.Grants = l.one[:0]
 	b.rec.Leases = append(b.rec.Leases, l)
