@@ -34,9 +34,9 @@ func onlyOn(master nemesis.Node, t nemesis.Target) error {
 		"this fault acts only on the master (%s), but its targets include another server: use nodes=master", master.Name())
 }
 
-// replaced is what strikes the leader, and waits until another one is in its place. What the followers had by then is not controlled:
-// failover-kill makes the loss of a lock certain, where that can be. One that was only paused still takes itself for the leader until
-// it is told.
+// replaced is what strikes the leader, and waits until another one is in its place. What the followers had by then is not
+// controlled: failover-kill makes the loss of a lock certain, where that can be. One that was only paused still takes itself for
+// the leader until it is told.
 func replaced(strike injects) injects {
 	return func(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 		old, err := theMaster(ctx, w, t)

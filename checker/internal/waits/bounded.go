@@ -47,8 +47,8 @@ func bounded(in question) checker.Result {
 }
 
 func boundsTries(in question) (checker.Code, string) {
-	return checker.Only(in.Run.Bounds[boundTry] != 0, checker.CodeElsewhere, "this workload sets no time limit for lock attempts: to "+
-		"test a time limit, use --workload try")
+	return checker.Only(in.Run.Bounds[boundTry] != 0, checker.CodeElsewhere, "this workload sets no time limit for lock attempts: "+
+		"to test a time limit, use --workload try")
 }
 
 func statesBounds(run history.Run) bool { return run.Bounds[boundTry] > 0 }
