@@ -95,7 +95,7 @@ func (in question) count(request int, busy map[string][]workSpan) struck {
 	return c
 }
 
-// grantedFrom reports whether anybody was granted a lock in the work phase, which begins at a moment.
+// grantedInWork reports whether anybody was granted a lock in the work phase.
 func (in question) grantedInWork() bool {
 	work := in.Working()
 	return slices.ContainsFunc(in.Grants, func(g *history.Grant) bool {
