@@ -115,9 +115,9 @@ func (w nobody) Arm(ctx context.Context, _ Arm) (*Hit, error) {
 
 // What a step could not do is told truly: that no client came is said only of clients that could, at a time that was left.
 func TestWhyAStepStruckNobody(t *testing.T) {
-	const ms = int64(time.Millisecond)
+	const unit = 10 * int64(time.Millisecond) // half of the time that a step has is more than a busy host takes
 	for name, c := range map[string]struct {
-		begun   int64 // so long ago
+		begun   int64 // so many units ago
 		stopped *StoppedError
 		want    []string
 		not     string
@@ -129,7 +129,7 @@ func TestWhyAStepStruckNobody(t *testing.T) {
 			"as often",
 		},
 		"one was stopped":  {0, &StoppedError{[]string{"c1"}, false}, []string{"no client reached", "a fault had stopped c1"}, "late"},
-		"too late":         {60, nil, []string{"too late for this fault", "0.050 s"}, "no client"},
+		"too late":         {60, nil, []string{"too late for this fault", "0.500 s"}, "no client"},
 		"little time left": {40, nil, []string{"no client reached", "lockstorm began to wait"}, "stopped"},
 		"beside, too late": {60, nil, []string{"too late for this fault"}, "needs"},
 	} {
@@ -144,7 +144,7 @@ func TestWhyAStepStruckNobody(t *testing.T) {
 		if c.stopped != nil {
 			w.why = c.stopped
 		}
-		st := Step{Tied: true, Point: "acquired", Nth: 1, Until: 50 * ms}
+		st := Step{Tied: true, Point: "acquired", Nth: 1, Until: 50 * unit}
 		if strings.HasPrefix(name, "beside") {
 			st.While = 1
 		}
@@ -154,7 +154,7 @@ func TestWhyAStepStruckNobody(t *testing.T) {
 		}
 		r := &Runner{
 			Plan: &Plan{Requests: []Request{{Fault: "some", Steps: []Step{st}}}}, Faults: catalog.New("nemesis", spec),
-			World: w, Rec: rec, Start: clock.Now() - c.begun*ms,
+			World: w, Rec: rec, Start: clock.Now() - c.begun*unit,
 		}
 		if err := errors.Join(r.Run(t.Context()), rec.Close()); err != nil {
 			t.Fatal(err)
