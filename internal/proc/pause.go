@@ -18,7 +18,10 @@ import (
 // ErrGone is returned when a process that is to be stopped has ended.
 var ErrGone = errors.New("the process has ended")
 
-const pollEvery = 500 * time.Microsecond
+const (
+	pollEvery = 500 * time.Microsecond // at first
+	pollShare = 10                     // of the time that it took so far: looking costs the host that is busy
+)
 
 // Pause stops every thread of the group with SIGSTOP and returns once the kernel says
 // so (state T in /proc): the signal alone is asynchronous. The text is the proof.
@@ -45,6 +48,7 @@ func (p *Process) Resume(ctx context.Context) (string, error) {
 // await waits for all threads to be as they were told to. A process that was started meanwhile is
 // told, too: one that was stopped starts no more.
 func (p *Process) await(ctx context.Context, what string, sig syscall.Signal, ok func(threadStates) bool) (string, error) {
+	begun := time.Now()
 	for told := map[int]bool{}; ; {
 		if p.Exited() {
 			return "", fmt.Errorf("%s (pid %d): %w", p.Name, p.Pid(), ErrGone)
@@ -63,7 +67,7 @@ func (p *Process) await(ctx context.Context, what string, sig syscall.Signal, ok
 		select {
 		case <-ctx.Done():
 			return "", fmt.Errorf("%s (pid %d) is not %s (states of its threads: %s): %w", p.Name, p.Pid(), what, s, ctx.Err())
-		case <-time.After(pollEvery):
+		case <-time.After(max(pollEvery, time.Since(begun)/pollShare)):
 		}
 	}
 }
