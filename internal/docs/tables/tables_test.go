@@ -195,8 +195,8 @@ func TestSuites(t *testing.T) {
 			"`redis-lua` under `client-pause` was not as expected: " + string(gate.Worse) + ", 1 of 3",
 		},
 		"choosing": {
-			"|**Defects**||||||||||\n|`redis-lua`|➖|❌1/3|➖|➖|➖|20 %|no tokens|1.5 s||\n|`redis-del`|➖|❌1/3|",
-			"|**One host only**||||||||||\n|`file-flock`|➖|✅2/3|➖|➖|➖|0 %|not needed|",
+			"|**Defects**|||||||||||\n|`redis-lua`|➖|❌1/3|➖|➖|➖|➖|20 %|no tokens|1.5 s||\n|`redis-del`|➖|❌1/3|",
+			"|**One host only**|||||||||||\n|`file-flock`|➖|✅2/3|➖|➖|➖|➖|0 %|not needed|",
 		},
 		"defaults": {"|`file-flock`||`client-pause`|1/3|\n"},
 	} {
