@@ -145,16 +145,19 @@ func (i *instance) call(ctx context.Context, what string) (string, error) {
 }
 
 // Kill ends the container with SIGKILL, paused or not, and waits until it is gone.
-func (i *instance) Kill(ctx context.Context) error {
-	_, err := i.call(ctx, wire.Kill)
+func (i *instance) Kill(ctx context.Context) error { return i.end(ctx, wire.Kill) }
+
+// end ends the container. That it is gone, which is told apart from that, is known then here, too.
+func (i *instance) end(ctx context.Context, how string) error {
+	_, err := i.call(ctx, how)
+	if err == nil {
+		<-i.done
+	}
 	return err
 }
 
 // Terminate asks the server to end, a paused one too, and kills it when it has not by the end of ctx.
-func (i *instance) Terminate(ctx context.Context) error {
-	_, err := i.call(ctx, wire.Terminate)
-	return err
-}
+func (i *instance) Terminate(ctx context.Context) error { return i.end(ctx, wire.Terminate) }
 
 // Pause freezes every process of the container, and returns once the kernel says so. The text is the proof.
 func (i *instance) Pause(ctx context.Context) (string, error) { return i.call(ctx, wire.Pause) }

@@ -240,6 +240,17 @@ func TestContainersOfTwoRuns(t *testing.T) {
 	nothingInDocker(t, t.TempDir())
 }
 
+// A server that was killed is known to be down at once: each restart is one.
+func TestContainersRestartAgain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	_, out := lockstorm(t, "run", "--provider", "container", "--backend", "redis-lua", "--topology", "redis-single-aof",
+		"--nemesis", "server-restart:at=acquired", "--time", "6s", "--seed", "3", "--out", dir)
+	if strings.Count(out, "has restarted as pid") < 2 || strings.Contains(out, "already running") || strings.Contains(out, "is down") {
+		t.Error(out)
+	}
+	nothingInDocker(t, dir)
+}
+
 // What keeps containers from being run is said in one sentence, with the way out, and exit code 4; what
 // makes no sense is wrong usage.
 func TestContainersThatCannotBe(t *testing.T) {
