@@ -186,3 +186,21 @@ func in(t *testing.T, dir string) (found []string) {
 	}
 	return found
 }
+
+// A server of an adapter on a topology of lockstorm: faults strike it, its links, and the servers below with all that these can.
+func TestServersOnATopology(t *testing.T) {
+	t.Parallel()
+	for fault, want := range map[string]string{
+		"leader-isolate":            "links between two sides are cut",
+		"quorum-loss:mode=cut":      "no server reports itself as leader",
+		"server-kill:nodes=front-1": "front-1 died of SIGKILL",
+	} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			code, out := run(t, "testdata/fronted_etcd.py", "--nemesis", fault, "--ttl", "2s", "--time", "8s")
+			if code != harness.ExitPass && code != harness.ExitUnknown || !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
+				t.Errorf("exit %d\n%s", code, out)
+			}
+		})
+	}
+}

@@ -26,6 +26,7 @@ type Recipe struct {
 	Name    string
 	Role    string            // at the start
 	Data    bool              // holds data: faults choose among these unless others are named
+	Hidden  bool              // is called by the servers in front of it, and not by clients
 	Binary  string            // looked up on PATH, then in Dirs
 	Dirs    []string          // folders of its package that are not on PATH; a pattern stands for its last match
 	Package string            // package that provides it, for doctor

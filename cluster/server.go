@@ -55,6 +55,9 @@ func (s *Server) Refusal() func(answer []byte) bool { return s.recipe.Refusal }
 // Data reports whether the server holds data.
 func (s *Server) Data() bool { return s.recipe.Data }
 
+// Hidden reports whether clients reach the server only through others.
+func (s *Server) Hidden() bool { return s.recipe.Hidden }
+
 // Role returns the role that the server reports now; a server that does not answer is down.
 func (s *Server) Role() string {
 	r, ok := As[Roler](s)

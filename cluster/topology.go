@@ -12,6 +12,7 @@ package cluster
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -34,6 +35,7 @@ type Topology struct {
 	Name     string
 	Doc      string
 	Nodes    []Recipe
+	Over     string        // the topology on which these servers stand, see [Topology.On]; empty: none
 	Recovery time.Duration // stated time to serve again after the last fault
 	// FailOver is the stated time to replace a master; 0: none is replaced. A lease must outlive it for a lost lock to
 	// be provable: TTL is the default for such runs.
@@ -60,6 +62,34 @@ type Catalogue = catalog.Catalog[Topology]
 // Node returns a recipe by name.
 func (t Topology) Node(name string) (Recipe, bool) {
 	return lists.Find(t.Nodes, func(r Recipe) bool { return r.Name == name })
+}
+
+// On returns the topology with the servers of another one below its own, which start once those serve and reach each of them by
+// a link of their own. Who leads, and how soon a leader is replaced, is that one's.
+func (t Topology) On(base Topology) Topology {
+	stage := 0
+	var below []Recipe
+	for _, r := range base.Nodes {
+		if r.Hidden = true; r.Peering == NoPeers {
+			r.Peering = Pairwise
+		}
+		below, stage = append(below, r), max(stage, r.Stage+1)
+	}
+	for _, r := range t.Nodes {
+		r.Stage += stage
+		below = append(below, r)
+	}
+	t.Nodes, t.Over, t.Recovery = below, "", t.Recovery+base.Recovery
+	t.FailOver, t.TTL, t.Fleet = base.FailOver, max(t.TTL, base.TTL), base.Fleet
+	t.Volatile, t.Unsynced = t.Volatile || base.Volatile, t.Unsynced || base.Unsynced
+	if base.Ready != nil {
+		t.Ready = func(ctx context.Context, addrs map[string]string) error {
+			addrs = maps.Clone(addrs)
+			maps.DeleteFunc(addrs, func(name, _ string) bool { _, has := base.Node(name); return !has })
+			return base.Ready(ctx, addrs)
+		}
+	}
+	return t
 }
 
 // Peers reports whether servers of the topology call each other.

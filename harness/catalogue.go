@@ -10,6 +10,7 @@
 package harness
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/lockstorm/lockstorm/backends"
@@ -42,7 +43,15 @@ type Catalogue struct {
 // TopologyOf returns a topology on which a backend runs, by name: from the catalogue, or the one that the backend brings.
 func (c *Catalogue) TopologyOf(b backends.Spec, name string) (cluster.Topology, error) {
 	if b.Brings != nil && b.Brings.Name == name {
-		return *b.Brings, nil
+		if b.Brings.Over == "" {
+			return *b.Brings, nil
+		}
+		base, err := c.Topologies.Get(b.Brings.Over)
+		if err != nil {
+			return base, fmt.Errorf("topology %s stands on another one: %w", name, err)
+		}
+		t := b.Brings.On(base)
+		return t, t.Valid()
 	}
 	return c.Topologies.Get(name)
 }

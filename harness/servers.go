@@ -14,6 +14,7 @@ import (
 // Servers are the running servers of a topology, without a run.
 type Servers struct {
 	Provider string
+	Dir      string // has the folder of each, as that which the clients of a run share
 	Nodes    []cluster.Ref
 	Addrs    map[string]string // host:port by node
 
@@ -51,7 +52,7 @@ func StartServers(ctx context.Context, cat *Catalogue, b backends.Spec, topology
 	if err != nil {
 		return nil, Environment(errors.Join(err, stop()))
 	}
-	s := &Servers{Provider: p.Name(), Addrs: map[string]string{}, stop: stop}
+	s := &Servers{Provider: p.Name(), Dir: dir, Addrs: map[string]string{}, stop: stop}
 	for _, n := range c.Servers() {
 		s.Nodes, s.Addrs[n.Name()] = append(s.Nodes, cluster.Ref{Name: n.Name(), Role: n.Recipe().Role, Announced: n.Announced()}),
 			n.Addr()

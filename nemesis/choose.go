@@ -63,11 +63,16 @@ func chooseClients(all []Client, selector string, hit *Hit, draw uint64) ([]Clie
 }
 
 // chooseNodes resolves a selector among the nodes; those that hold no data only by their
-// names. Where the client at the point was granted by some of the nodes, a count takes
+// names, but where clients call only these and the fault is one of their links. Where the client at the point was granted by some of the nodes, a count takes
 // these first.
-func chooseNodes(ctx context.Context, w World, selector string, hit *Hit, draw uint64) ([]Node, error) {
+func chooseNodes(ctx context.Context, w World, selector string, ofClients bool, hit *Hit, draw uint64) ([]Node, error) {
 	every := w.Nodes()
-	data := slices.DeleteFunc(slices.Clone(every), func(n Node) bool { return !n.Data() })
+	data := slices.Clone(every)
+	if ofClients && slices.ContainsFunc(every, Hidden) {
+		data = slices.DeleteFunc(data, Hidden)
+	} else {
+		data = slices.DeleteFunc(data, func(n Node) bool { return !n.Data() })
+	}
 	granted := func(n Node) bool { return hit != nil && slices.Contains(hit.Nodes, n.Name()) }
 	switch selector {
 	case RoleMaster, RoleLeader:

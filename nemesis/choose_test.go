@@ -97,7 +97,7 @@ func TestChooseNodes(t *testing.T) {
 		{"s1", nil, []string{"s1"}},
 	} {
 		for draw := range uint64(20) {
-			nodes, err := chooseNodes(t.Context(), w, c.selector, c.hit, draw)
+			nodes, err := chooseNodes(t.Context(), w, c.selector, draw > 10, c.hit, draw)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +110,25 @@ func TestChooseNodes(t *testing.T) {
 			}
 		}
 	}
-	if _, err := chooseNodes(t.Context(), w, "r9", nil, 0); err == nil {
+	if _, err := chooseNodes(t.Context(), w, "r9", false, nil, 0); err == nil {
 		t.Error("found a node that is not there")
+	}
+}
+
+// hidden is a node that clients do not call.
+type hidden struct{ place }
+
+func (hidden) Hidden() bool { return true }
+
+// Where servers stand in front of those that keep the data, a fault of the clients' links strikes the former.
+func TestChooseFronts(t *testing.T) {
+	w := nodesWorld{nodes: []Node{place{"front", "server", false}, hidden{place{"store", RoleMaster, true}}}}
+	for ofClients, want := range map[bool]string{true: "front", false: "store"} {
+		for _, selector := range []string{"all", "1"} {
+			nodes, err := chooseNodes(t.Context(), w, selector, ofClients, nil, 1)
+			if err != nil || len(nodes) != 1 || nodes[0].Name() != want {
+				t.Errorf("%s, %v: %v, %v", selector, ofClients, nodes, err)
+			}
+		}
 	}
 }

@@ -279,7 +279,7 @@ func (r *Runner) target(ctx context.Context, spec Spec, st Step, hit *Hit, f *hi
 		}
 	}
 	if spec.Whom&Nodes != 0 {
-		return t, r.targetNodes(ctx, st, &t, f)
+		return t, r.targetNodes(ctx, spec, st, &t, f)
 	}
 	return t, nil
 }
@@ -302,11 +302,11 @@ func (r *Runner) targetClients(spec Spec, st Step, t *Target, f *history.Fault) 
 // for: a busy one may answer late, and is taken for down then.
 const rolesWithin = 3 * time.Second
 
-func (r *Runner) targetNodes(ctx context.Context, st Step, t *Target, f *history.Fault) (err error) {
+func (r *Runner) targetNodes(ctx context.Context, spec Spec, st Step, t *Target, f *history.Fault) (err error) {
 	asking, cancel := context.WithTimeout(ctx, rolesWithin)
 	defer cancel()
 	for {
-		if t.Nodes, err = chooseNodes(ctx, r.World, st.Nodes, t.Hit, st.Draw); err != nil {
+		if t.Nodes, err = chooseNodes(ctx, r.World, st.Nodes, spec.Whom&Clients != 0, t.Hit, st.Draw); err != nil {
 			return err
 		}
 		if len(t.Nodes) > 0 || t.Hit != nil || !Wait(asking, LookEvery) { // a client that stands at a point cannot wait

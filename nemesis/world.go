@@ -79,6 +79,12 @@ type Node interface {
 	Admin() any
 }
 
+// Hidden reports whether clients reach a node only through others.
+func Hidden(n Node) bool {
+	h, ok := n.(interface{ Hidden() bool })
+	return ok && h.Hidden()
+}
+
 // As returns a capability of the node itself ([Pauser], [Restarter], [Clocker], [Disker], [Answerer]), or of its store.
 func As[T any](n Node) (can T, ok bool) {
 	if can, ok = n.(T); ok {

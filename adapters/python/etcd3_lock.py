@@ -64,4 +64,5 @@ class Etcd3Lock(lockstorm.Adapter):
         return lock.is_acquired()
 
 
-lockstorm.serve(Etcd3Lock())
+if __name__ == "__main__":
+    lockstorm.serve(Etcd3Lock())

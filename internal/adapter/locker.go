@@ -72,6 +72,7 @@ func open(_ context.Context, d Description, argv []string, env backends.Env) (ba
 		}
 		opening.Nodes = append(opening.Nodes, node)
 	}
+	argv, differ := of(argv, env.Client)
 	p, err := start(argv, cmp.Or(env.Log, io.Writer(os.Stderr)), env.Now, l.noticed)
 	if err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func open(_ context.Context, d Description, argv []string, env backends.Env) (ba
 	p.unwanted = l.giveBack
 	p.mu.Unlock()
 	go l.watch()
-	if err := l.opened(opening); err != nil {
+	if err := l.opened(opening, differ); err != nil {
 		l.kill()
 		l.end()
 		return nil, err
@@ -99,10 +100,14 @@ func nodeOf(name, addr string) (Node, error) {
 	return Node{Name: name, Host: host, Port: n}, err
 }
 
-func (l *locker) opened(o Opening) error {
+// opened tells it of the run. Where clients differ, it may be of another version.
+func (l *locker) opened(o Opening, differ bool) error {
 	again, err := l.hello()
 	if err != nil {
 		return err
+	}
+	if differ {
+		again.Version, again.Library, again.Versions = l.about.Version, l.about.Library, l.about.Versions
 	}
 	if !reflect.DeepEqual(again, l.about) {
 		return errors.New("the adapter's answers to \"hello\" differ: always send the same description")

@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -25,7 +28,8 @@ import (
 )
 
 // Server is a program that an adapter needs as a server of its lock. In Command, Files and Ready.Command, {port} stands for
-// the port of 127.0.0.1 on which it must listen, and {dir} for a folder of its own, in which it is started.
+// the port of 127.0.0.1 on which it must listen, {dir} for a folder of its own, in which it is started, and {address:NAME} for
+// the link by which it reaches another server of the topology.
 type Server struct {
 	Name    string            `json:"name"`
 	Command []string          `json:"command"` // a name on PATH or an absolute path, with its arguments
@@ -48,8 +52,12 @@ const recovery = 2 * time.Second
 
 // brings is the topology of the servers that the adapter declares; without any it has no nodes.
 func (d Description) brings() (cluster.Topology, error) {
-	t := cluster.Topology{Doc: "servers of the adapter " + d.Name, Recovery: recovery}
+	t := cluster.Topology{Doc: "servers of the adapter " + d.Name, Recovery: recovery, Over: d.Over}
 	if len(d.Servers) == 0 {
+		if d.Over != "" {
+			return t, errors.New("the description has \"over\" but no \"servers\" that stand on that topology: declare them, or write " +
+				"\"topologies\"")
+		}
 		return t, nil
 	}
 	if len(d.Topologies) > 1 {
@@ -64,7 +72,13 @@ func (d Description) brings() (cluster.Topology, error) {
 		if err != nil {
 			return t, fmt.Errorf("server %q of the description: %w", s.Name, err)
 		}
+		r.Data = d.Over == "" // else it is the servers below that keep the data
 		t.Nodes, t.Volatile = append(t.Nodes, r), t.Volatile || !s.Keeps
+	}
+	for i, r := range t.Nodes {
+		if slices.ContainsFunc(d.Servers, func(s Server) bool { return s.calls(r.Name) }) {
+			t.Nodes[i].Peering = cluster.Pairwise
+		}
 	}
 	if err := t.Valid(); err != nil {
 		return t, fmt.Errorf("\"servers\" of the description: %w", err)
@@ -81,7 +95,7 @@ func (s Server) recipe() (cluster.Recipe, error) {
 		return r, fmt.Errorf("the program %q is a relative path: write a name on PATH, or an absolute path", s.Command[0])
 	}
 	r = cluster.Recipe{
-		Name: s.Name, Role: "server", Data: true, Binary: s.Command[0], Dirs: []string{"/usr/sbin", "/sbin"},
+		Name: s.Name, Role: "server", Binary: s.Command[0], Dirs: []string{"/usr/sbin", "/sbin"},
 		Package: s.Package, Version: s.Version,
 		Args: templates(s.Command[1:]), Sprawls: true, Ready: accepts,
 	}
@@ -106,9 +120,18 @@ func (s Server) recipe() (cluster.Recipe, error) {
 	return r, nil
 }
 
-// template is a text with {port} and {dir} as one of package cluster.
+// calls reports whether the server is told the address of another one.
+func (s Server) calls(name string) bool {
+	texts := slices.Concat(s.Command, slices.Collect(maps.Values(s.Files)))
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "{address:"+name+"}") })
+}
+
+var address = regexp.MustCompile(`\{address:([a-z0-9-]+)\}`)
+
+// template is a text with {port}, {dir} and {address:NAME} as one of package cluster.
 func template(text string) string {
-	return strings.NewReplacer("{{", `{{"{{"}}`, "{port}", "{{.Port}}", "{dir}", "{{.Dir}}").Replace(text)
+	text = strings.NewReplacer("{{", `{{"{{"}}`, "{port}", "{{.Port}}", "{dir}", "{{.Dir}}").Replace(text)
+	return address.ReplaceAllString(text, `{{.PeerHost}}:{{.PortOf "$1"}}`)
 }
 
 func templates(texts []string) []string { return lists.Map(texts, template) }

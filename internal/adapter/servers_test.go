@@ -112,6 +112,7 @@ func TestServersAreRefused(t *testing.T) {
 		"lower case letters":                        with(func(s *Server) { s.Name = "A B" }),
 		"several \"topologies\"":                    {Topologies: []string{"x", "y"}, Servers: []Server{good}},
 		"two nodes of the topology are named \"a\"": {Servers: []Server{good, good}},
+		"no \"servers\" that stand on":              {Over: "x"},
 	} {
 		if _, err := d.brings(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -122,6 +123,49 @@ func TestServersAreRefused(t *testing.T) {
 		t.Fatalf("%+v, %v", top, err)
 	}
 	if args, err := (cluster.Place{Port: 7}).ExpandAll(top.Nodes[0].Args); err != nil || args[0] != "{{x}} 7" {
+		t.Errorf("%q, %v", args, err)
+	}
+}
+
+// Servers that call others reach them by links of their own. Those that stand on a topology start after it and keep no data; who
+// leads is its own affair.
+func TestServersCallOthers(t *testing.T) {
+	t.Parallel()
+	top, err := Description{Over: "below", Servers: []Server{
+		{Name: "front", Command: []string{"p", "{address:store-1}"}, Files: map[string]string{"f": "{address:beside}"}, Keeps: true},
+		{Name: "beside", Command: []string{"p"}, Keeps: true},
+	}}.brings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := cluster.Topology{
+		Name: "below", Recovery: time.Second, FailOver: time.Second, TTL: time.Minute, Volatile: true, Fleet: cluster.Elected,
+		Nodes: []cluster.Recipe{{Name: "store-1", Data: true, Stage: 1}},
+		Ready: func(_ context.Context, addrs map[string]string) error {
+			if len(addrs) != 1 {
+				t.Errorf("it was asked whether %v serve together", addrs)
+			}
+			return nil
+		},
+	}
+	got := top.On(base)
+	if err := got.Ready(t.Context(), map[string]string{"store-1": "", "front": "", "beside": ""}); err != nil {
+		t.Error(err)
+	}
+	if got.Over != "" || got.Recovery != recovery+time.Second || got.TTL != time.Minute || !got.Volatile || got.Fleet == nil {
+		t.Errorf("%+v", got)
+	}
+	for i, want := range []cluster.Recipe{
+		{Name: "store-1", Data: true, Stage: 1, Peering: cluster.Pairwise},
+		{Name: "front", Stage: 2},
+		{Name: "beside", Stage: 2, Peering: cluster.Pairwise},
+	} {
+		if n := got.Nodes[i]; n.Name != want.Name || n.Data != want.Data || n.Stage != want.Stage || n.Peering != want.Peering {
+			t.Errorf("%+v, want %+v", n, want)
+		}
+	}
+	args, err := (cluster.Place{PeerHost: "h", Peers: map[string]int{"store-1 ": 7}}).ExpandAll(got.Nodes[1].Args)
+	if err != nil || args[0] != "h:7" || base.Nodes[0].Peering != cluster.NoPeers {
 		t.Errorf("%q, %v", args, err)
 	}
 }

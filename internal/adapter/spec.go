@@ -100,14 +100,24 @@ func Find(program string) (string, error) {
 // busy host.
 const describeLimit = time.Minute
 
+// clientWord in an argument stands for the name of the client whose adapter it is: clients may differ.
+const clientWord = "{client}"
+
+// of is a command as one client has it, and whether others have another one.
+func of(argv []string, client string) (own []string, differ bool) {
+	own = lists.Map(argv, func(word string) string { return strings.ReplaceAll(word, clientWord, client) })
+	return own, !slices.Equal(own, argv)
+}
+
 // described remembers what programs have said of themselves, as long as they stay the same.
 var described = struct {
 	sync.Mutex
 	by map[string]Description
 }{by: map[string]Description{}}
 
-// Describe asks an adapter what it is.
+// Describe asks an adapter what it is; where those of clients differ, the one of the first.
 func Describe(argv []string) (Description, error) {
+	argv, _ = of(argv, "c1")
 	key, err := identity(argv)
 	if err != nil {
 		return Description{}, err
@@ -258,6 +268,7 @@ func SpecOf(d Description, argv []string) (backends.Spec, error) { return d.spec
 
 // Probe asks an adapter what nobody has heard of: it must say so, and go on.
 func Probe(argv []string) error {
+	argv, _ = of(argv, "c1")
 	return asked(argv, func(p *program, _ Description) error {
 		a := p.call(request{Op: "unheard-of", Owner: "nobody"}, describeLimit)
 		switch {

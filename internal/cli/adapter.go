@@ -79,12 +79,14 @@ func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) er
 			return err
 		}
 		defer servers.Stop() //nolint:errcheck // what was found counts
-		t.Servers, t.Nodes = servers.Addrs, servers.Nodes
+		t.Servers, t.Nodes, t.Dir = servers.Addrs, servers.Nodes, servers.Dir
 	}
-	if t.Dir, err = os.MkdirTemp("", "lockstorm-adapter-"); err != nil {
-		return harness.Environment(err)
+	if t.Dir == "" {
+		if t.Dir, err = os.MkdirTemp("", "lockstorm-adapter-"); err != nil {
+			return harness.Environment(err)
+		}
+		defer os.RemoveAll(t.Dir) //nolint:errcheck // as above
 	}
-	defer os.RemoveAll(t.Dir) //nolint:errcheck // as above
 	var log strings.Builder
 	t.Log = &log
 	all := conform.Check(cmd.Context(), t)

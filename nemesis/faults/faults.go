@@ -103,10 +103,21 @@ func struckKeys(w nemesis.World, t nemesis.Target) []string {
 	return w.Keys("")
 }
 
-// links are those between the clients and the servers that are struck.
+// links are those between the clients and the servers that are struck; to a server that clients do not call, those of the
+// servers that do.
 func links(w nemesis.World, t nemesis.Target) (all []*link.Link) {
+	for _, n := range t.Nodes {
+		for _, front := range w.Nodes() {
+			if nemesis.Hidden(n) && !nemesis.Hidden(front) {
+				all = append(all, w.Net().Links(front.Name(), n.Name())...)
+			}
+		}
+	}
 	for _, c := range t.Clients {
 		for _, n := range t.Nodes {
+			if nemesis.Hidden(n) {
+				continue
+			}
 			all = append(all, w.Net().Link(c.Name(), n.Name()))
 		}
 	}

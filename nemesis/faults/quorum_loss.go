@@ -48,9 +48,15 @@ func canQuorumLoss(s nemesis.Setting) error {
 //
 // It takes the chosen servers away and waits until nobody leads.
 func injectQuorumLoss(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
-	if len(t.Nodes) <= len(w.Nodes())/2 {
+	vote := 0 // others stand before those that do
+	for _, n := range w.Nodes() {
+		if n.Data() {
+			vote++
+		}
+	}
+	if len(t.Nodes) <= vote/2 {
 		return nemesis.Effect{}, fmt.Errorf("nodes= selects only %d of %d servers, but this fault needs a majority of the servers: "+
-			"use nodes=%s", len(t.Nodes), len(w.Nodes()), nemesis.RoleMajority)
+			"use nodes=%s", len(t.Nodes), vote, nemesis.RoleMajority)
 	}
 	e, err := takeAway(ctx, w, t)
 	heal := e.Heal
