@@ -48,3 +48,34 @@ func TestLateGrantIsGivenBack(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The adapter of each client may be of another version; else they are what the first says.
+func TestClientsDiffer(t *testing.T) {
+	t.Parallel()
+	if own, differ := of([]string{"p", "v-{client}"}, "c2"); !differ || own[1] != "v-c2" {
+		t.Errorf("%q, %v", own, differ)
+	}
+	about := func(version, ends string) string {
+		return `{"protocol":1,"name":"n","version":"` + version + `","ends":"` + ends + `"}`
+	}
+	script := `read l <&$LOCKSTORM_IN; printf '{"id":1,"answer":"ok","about":%s}\n' "$1" >&$LOCKSTORM_OUT
+		read l <&$LOCKSTORM_IN; echo '{"id":2,"answer":"ok"}' >&$LOCKSTORM_OUT; cat <&$LOCKSTORM_IN >/dev/null`
+	clock := history.NewClock()
+	for said, want := range map[string]bool{about("{client}", "never"): true, about("1", "never"): true, about("1", "{client}"): false} {
+		argv := []string{"/bin/sh", "-c", script, "sh", said}
+		d, err := Describe(argv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := open(t.Context(), d, argv, backends.Env{
+			Client: "c2", Dir: t.TempDir(), Now: clock.Now, ClockBase: clock.Base(), Rand: rand.New(rand.NewPCG(1, 2)),
+			Breach: func(text string) { t.Error(text) },
+		})
+		if (err == nil) != want {
+			t.Errorf("%s: %v", said, err)
+		}
+		if l != nil {
+			l.Close() //nolint:errcheck // it answers no more than that
+		}
+	}
+}
