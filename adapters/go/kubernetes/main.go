@@ -7,7 +7,8 @@
 //	lockstorm run --backend exec:cmd=adapters/go/launch --ttl 8s --time 60s --nemesis partition-client -- kubernetes
 //
 // Words after its name: three (two API servers over three servers of etcd), keep (ReleaseOnCancel is not set, as by default),
-// lease=4s (LeaseDuration is not the time to live), mutant (a candidate that goes on leading when a renewal fails).
+// lease=4s (LeaseDuration is not the time to live), settles (the data are in the Lease, and written with its resourceVersion;
+// ReleaseOnCancel is not set), mutant (a candidate that goes on leading when a renewal fails).
 package main
 
 import (
@@ -21,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
@@ -38,6 +40,7 @@ type adapter struct {
 	run                 string
 	config              *rest.Config
 	three, keep, mutant bool
+	settles             bool
 	lease               time.Duration // 0: the time to live
 	server              string        // the program kube-apiserver
 }
@@ -51,7 +54,7 @@ func (a *adapter) About() lockstorm.Fields {
 		"name": "kubernetes", "version": "1",
 		"doc":     "leader election of client-go (the Kubernetes client for Go) with a Lease of a Kubernetes API server",
 		"library": module + " " + lockstorm.Version(module), "topologies": []string{topology}, "over": over, "servers": servers,
-		"ends": "lease", "waits": true, "no_try": true, "renews": true, "tokens": true,
+		"ends": "lease", "waits": true, "no_try": true, "renews": true, "tokens": !a.settles, "settles": a.settles,
 		"signals": []lockstorm.Fields{{"kind": "context", "name": "the context of OnStartedLeading"}},
 		"keys":    []string{"/registry/leases/" + namespace + "/" + leaseName("{run}", "")}, // of all locks: names are in small letters
 		"notes": "LeaseDuration is the time to live in whole seconds, RenewDeadline is 2/3 of LeaseDuration, and RetryPeriod is " +
@@ -121,7 +124,15 @@ func (a *adapter) Attempt(ctx context.Context, r lockstorm.Request) (lockstorm.H
 	case leads := <-leading:
 		granted := rec.grant()
 		go h.watch(leads)
-		return h, granted, nil
+		if !a.settles {
+			return h, granted, nil
+		}
+		delete(granted, "token")
+		leases, err := coordinationv1client.NewForConfig(a.config)
+		if err != nil {
+			return nil, nil, err
+		}
+		return &settling{h, leases.Leases(namespace), leaseName(a.run, r.Lock), map[string]string{}}, granted, nil
 	case <-ctx.Done():
 	}
 	cancel()
@@ -175,10 +186,12 @@ func main() {
 			a.keep = true
 		case word == "mutant":
 			a.mutant = true
+		case word == "settles":
+			a.settles, a.keep = true, true
 		case is:
 			a.lease, err = time.ParseDuration(length)
 		default:
-			err = fmt.Errorf("the word %q is unknown: choose from three, keep, lease=LENGTH, mutant", word)
+			err = fmt.Errorf("the word %q is unknown: choose from three, keep, lease=LENGTH, settles, mutant", word)
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

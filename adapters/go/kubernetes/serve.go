@@ -44,8 +44,8 @@ func findAPIServer() (string, error) {
 	launch := os.Getenv("LAUNCH")
 	out, err := exec.Command(launch, "--find", "kubeapiserver").Output()
 	if err != nil {
-		return "", errors.New("kube-apiserver was not built yet: build it once with adapters/go/launch --build kubeapiserver (some 15 " +
-			"minutes of one core), or name one that you have: KUBE_APISERVER=PATH")
+		return "", errors.New("kube-apiserver was not built yet: build it once with adapters/go/launch --build kubeapiserver (some " +
+			"15 minutes of one core), or name one that you have: KUBE_APISERVER=PATH")
 	}
 	return string(bytes.TrimSpace(out)), nil
 }

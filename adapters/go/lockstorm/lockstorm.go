@@ -34,6 +34,8 @@ var (
 	ErrBusy    = errors.New("another client holds the lock")
 	ErrNotHeld = errors.New("the store says that this client does not hold the lock")
 	ErrNotSent = errors.New("the request was not sent to the store")
+	// ErrConflict is that of a Settler.
+	ErrConflict = errors.New("somebody else has written the data")
 )
 
 // Node is a server, at the address of this client's link to it.
@@ -63,6 +65,10 @@ type Request struct {
 	TTL     time.Duration     `json:"ttl_ns"`
 	Hold    int64             `json:"hold"`
 	N       int64             `json:"n"`
+	// Of a Settler.
+	Register string `json:"register"`
+	Base     string `json:"base"` // what was read
+	Value    string `json:"value"`
 }
 
 // Fields are those of an answer or of a notice.
@@ -73,6 +79,12 @@ type Hold interface{ Release() error }
 
 // Extender renews its lease. The answer has the new sent, and ttl_ns where it is not that of the request.
 type Extender interface{ Extend() (Fields, error) }
+
+// Settler keeps the data, too, where About has "settles": what is written takes effect with the release, all of it or nothing.
+type Settler interface {
+	Read(register string) (string, error)
+	Write(register, base, value string) error
+}
 
 // Asker asks its library whether it still holds the lock.
 type Asker interface{ Held() (bool, error) }
@@ -195,6 +207,8 @@ func (p *Program) work() {
 			answer = "not-held"
 		case errors.Is(err, ErrNotSent):
 			answer = "not-sent"
+		case errors.Is(err, ErrConflict):
+			answer = "conflict"
 		default:
 			answer = "error"
 		}
@@ -236,6 +250,15 @@ func (p *Program) call(r Request) (answer string, more Fields, err error) {
 		if hold, can := p.holds[r.Hold].(Extender); can {
 			more, err := hold.Extend()
 			return "ok", more, err
+		}
+	case "read":
+		if hold, can := p.holds[r.Hold].(Settler); can {
+			value, err := hold.Read(r.Register)
+			return "ok", Fields{"value": value}, err
+		}
+	case "write":
+		if hold, can := p.holds[r.Hold].(Settler); can {
+			return "ok", nil, hold.Write(r.Register, r.Base, r.Value)
 		}
 	case "ask":
 		if hold, can := p.holds[r.Hold].(Asker); can {
