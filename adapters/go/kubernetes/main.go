@@ -8,7 +8,7 @@
 //
 // Words after its name: three (two API servers over three servers of etcd), keep (ReleaseOnCancel is not set, as by default),
 // lease=4s (LeaseDuration is not the time to live), settles (the data are in the Lease, and written with its resourceVersion;
-// ReleaseOnCancel is not set), mutant (a candidate that goes on leading when a renewal fails).
+// ReleaseOnCancel is not set), manager (controller-runtime's elects and runs), mutant (a candidate that goes on leading when a renewal fails).
 package main
 
 import (
@@ -40,7 +40,7 @@ type adapter struct {
 	run                 string
 	config              *rest.Config
 	three, keep, mutant bool
-	settles             bool
+	settles, manager    bool
 	lease               time.Duration // 0: the time to live
 	server              string        // the program kube-apiserver
 }
@@ -50,12 +50,16 @@ func (a *adapter) About() lockstorm.Fields {
 	if a.three {
 		topology, over, servers = "kubernetes-three", "etcd-three", []lockstorm.Fields{a.apiServer(1, 3), a.apiServer(2, 3)}
 	}
+	library, signal := module+" "+lockstorm.Version(module), "the context of OnStartedLeading"
+	if a.manager {
+		library, signal = managerModule+" "+lockstorm.Version(managerModule), "the context of a Runnable"
+	}
 	return lockstorm.Fields{
 		"name": "kubernetes", "version": "1",
 		"doc":     "leader election of client-go (the Kubernetes client for Go) with a Lease of a Kubernetes API server",
-		"library": module + " " + lockstorm.Version(module), "topologies": []string{topology}, "over": over, "servers": servers,
+		"library": library, "topologies": []string{topology}, "over": over, "servers": servers,
 		"ends": "lease", "waits": true, "no_try": true, "renews": true, "tokens": !a.settles, "settles": a.settles,
-		"signals": []lockstorm.Fields{{"kind": "context", "name": "the context of OnStartedLeading"}},
+		"signals": []lockstorm.Fields{{"kind": "context", "name": signal}},
 		"keys":    []string{"/registry/leases/" + namespace + "/" + leaseName("{run}", "")}, // of all locks: names are in small letters
 		"notes": "LeaseDuration is the time to live in whole seconds, RenewDeadline is 2/3 of LeaseDuration, and RetryPeriod is " +
 			"2/15 of LeaseDuration. The fencing token is leaseTransitions + 1.",
@@ -104,21 +108,17 @@ func (a *adapter) Attempt(ctx context.Context, r lockstorm.Request) (lockstorm.H
 	running, cancel := context.WithCancel(context.Background())
 	h := &hold{told: rec, cancel: cancel, done: make(chan struct{})}
 	leading := make(chan context.Context, 1)
-	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock: rec, LeaseDuration: length, RenewDeadline: length * 2 / 3, RetryPeriod: length * 2 / 15, ReleaseOnCancel: !a.keep,
-		Name: r.Lock,
-		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(ctx context.Context) { leading <- ctx },
-			OnStoppedLeading: func() {},
-		},
-	})
+	run, err := elected(rec, r.Lock, length, a.keep, leading)
+	if a.manager {
+		run, err = managed(a.config, rec, leaseName(a.run, r.Lock), length, a.keep, leading)
+	}
 	if err != nil {
 		cancel()
 		return nil, nil, fmt.Errorf("%w: %w", lockstorm.ErrNotSent, err)
 	}
 	go func() {
 		defer close(h.done)
-		elector.Run(running)
+		run(running)
 	}()
 	select {
 	case leads := <-leading:
@@ -144,6 +144,24 @@ func (a *adapter) Attempt(ctx context.Context, r lockstorm.Request) (lockstorm.H
 	return nil, nil, fmt.Errorf("%w: %w", lockstorm.ErrBusy, ctx.Err())
 }
 
+// elected is an election by client-go alone.
+func elected(lock resourcelock.Interface, name string, length time.Duration, keep bool, leading chan<- context.Context) (
+	run func(context.Context), err error,
+) {
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock: lock, LeaseDuration: length, RenewDeadline: length * 2 / 3, RetryPeriod: length * 2 / 15, ReleaseOnCancel: !keep,
+		Name: name,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(ctx context.Context) { leading <- ctx },
+			OnStoppedLeading: func() {},
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return elector.Run, nil
+}
+
 type hold struct {
 	*told
 	cancel context.CancelFunc
@@ -154,7 +172,7 @@ type hold struct {
 func (h *hold) watch(leads context.Context) {
 	<-leads.Done()
 	if !h.isReleasing() {
-		h.program.Lost(h.attempt, "client-go ended the context of OnStartedLeading, which means that the lock is lost")
+		h.program.Lost(h.attempt, "the context of what leads has ended, which means that the lock is lost")
 	}
 }
 
@@ -186,12 +204,14 @@ func main() {
 			a.keep = true
 		case word == "mutant":
 			a.mutant = true
+		case word == "manager":
+			a.manager = true
 		case word == "settles":
 			a.settles, a.keep = true, true
 		case is:
 			a.lease, err = time.ParseDuration(length)
 		default:
-			err = fmt.Errorf("the word %q is unknown: choose from three, keep, lease=LENGTH, settles, mutant", word)
+			err = fmt.Errorf("the word %q is unknown: choose from three, keep, lease=LENGTH, settles, manager, mutant", word)
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -41,8 +42,11 @@ func findAPIServer() (string, error) {
 	if path, err := exec.LookPath(apiServerName); err == nil {
 		return path, nil
 	}
-	launch := os.Getenv("LAUNCH")
-	out, err := exec.Command(launch, "--find", "kubeapiserver").Output()
+	find := exec.Command(os.Getenv("LAUNCH"), "--find", "kubeapiserver")
+	find.Env = slices.DeleteFunc(os.Environ(), func(set string) bool { // which are about the libraries of this adapter
+		return strings.HasPrefix(set, "RELEASE=") || strings.HasPrefix(set, "MODFILE=")
+	})
+	out, err := find.Output()
 	if err != nil {
 		return "", errors.New("kube-apiserver was not built yet: build it once with adapters/go/launch --build kubeapiserver (some " +
 			"15 minutes of one core), or name one that you have: KUBE_APISERVER=PATH")
