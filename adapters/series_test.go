@@ -170,6 +170,22 @@ func holds(t *testing.T, control, fault string, seed int) bool {
 	return code == harness.ExitPass
 }
 
+// Leader election on a real API server of Kubernetes is as examples/kubernetes.yaml expects, for ten seeds (KUBERNETES_SEEDS): some
+// hours, after a first build of some 15 minutes of one core.
+func TestSeriesKubernetes(t *testing.T) {
+	t.Chdir("..")
+	for _, name := range []string{"kubeapiserver", "kubernetes"} {
+		if out, err := exec.CommandContext(t.Context(), "adapters/go/launch", "--build", name).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	code, out := lockstorm(t, "suite", "examples/kubernetes.yaml", "--seeds", fmt.Sprint(setting.Number(t, "KUBERNETES_SEEDS", 10)),
+		"--out", filepath.Join(t.TempDir(), "suite"))
+	if t.Log(out); code != harness.ExitPass && code != harness.ExitUnknown { // the latter: a busy host
+		t.Errorf("exit %d", code)
+	}
+}
+
 // The collector of a virtual machine pauses a lock as SIGSTOP does, with the same class of violation.
 func TestCollector(t *testing.T) {
 	code, out := run(t, "java/curator collector", "--nemesis", "client-pause:how=collector,at=before-write", "--ttl", "500ms",
