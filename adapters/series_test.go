@@ -170,8 +170,8 @@ func holds(t *testing.T, control, fault string, seed int) bool {
 	return code == harness.ExitPass
 }
 
-// Leader election on a real API server of Kubernetes is as examples/kubernetes.yaml expects, for ten seeds (KUBERNETES_SEEDS): some
-// hours, after a first build of some 15 minutes of one core.
+// Leader election on a real API server of Kubernetes is as examples/kubernetes.yaml expects, for ten seeds (KUBERNETES_SEEDS).
+// That takes some hours, and a first build some 15 minutes of one core.
 func TestSeriesKubernetes(t *testing.T) {
 	t.Chdir("..")
 	for _, name := range []string{"kubeapiserver", "kubernetes"} {

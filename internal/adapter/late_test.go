@@ -61,7 +61,9 @@ func TestClientsDiffer(t *testing.T) {
 	script := `read l <&$LOCKSTORM_IN; printf '{"id":1,"answer":"ok","about":%s}\n' "$1" >&$LOCKSTORM_OUT
 		read l <&$LOCKSTORM_IN; echo '{"id":2,"answer":"ok"}' >&$LOCKSTORM_OUT; cat <&$LOCKSTORM_IN >/dev/null`
 	clock := history.NewClock()
-	for said, want := range map[string]bool{about("{client}", "never"): true, about("1", "never"): true, about("1", "{client}"): false} {
+	for said, want := range map[string]bool{
+		about("{client}", "never"): true, about("1", "never"): true, about("1", "{client}"): false,
+	} {
 		argv := []string{"/bin/sh", "-c", script, "sh", said}
 		d, err := Describe(argv)
 		if err != nil {
