@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mount mounts what answers the kernel, until this process ends. It must not look into the mount, as the library's WaitMount does:
-// a process that is killed while it waits for its own answer never ends.
+// mount mounts what answers the kernel, until this process ends. It must not look into the mount, as the library's WaitMount
+// does: a process that is killed while it waits for its own answer never ends.
 func mount(fs fuse.RawFileSystem, dir string) error {
 	s, err := fuse.NewServer(fs, dir, &fuse.MountOptions{
 		AllowOther: true, Options: []string{"default_permissions"}, FsName: "lockstorm", Name: "lockstorm", DirectMountStrict: true,

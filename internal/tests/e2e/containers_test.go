@@ -245,7 +245,8 @@ func TestContainersRestartAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	_, out := lockstorm(t, "run", "--provider", "container", "--backend", "redis-lua", "--topology", "redis-single-aof",
 		"--nemesis", "server-restart:at=acquired", "--time", "6s", "--seed", "3", "--out", dir)
-	if strings.Count(out, "has restarted as pid") < 2 || strings.Contains(out, "already running") || strings.Contains(out, "is down") {
+	if strings.Count(out, "has restarted as pid") < 2 || strings.Contains(out, "already running") ||
+		strings.Contains(out, "is down") {
 		t.Error(out)
 	}
 	nothingInDocker(t, dir)

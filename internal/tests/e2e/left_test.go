@@ -39,8 +39,8 @@ func processesOf(dir string) []string {
 	return found
 }
 
-// ofLiving reports whether a process belongs to a run that is under way: lockstorm has started it, and lives. Only what is above it
-// is looked into, since hundreds of looks at files of processes that end hold up the kernel.
+// ofLiving reports whether a process belongs to a run that is under way: lockstorm has started it, and lives. Only what is above
+// it is looked into, since hundreds of looks at files of processes that end hold up the kernel.
 func ofLiving(p string) bool {
 	stat, err := os.ReadFile(filepath.Join(p, "stat"))
 	if err != nil {
