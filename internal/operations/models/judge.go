@@ -37,10 +37,11 @@ type Result struct {
 const (
 	mostStates = 3
 	reduceFor  = 4 * time.Second
-	searchFor  = 10 * time.Second // for an object
+	searchFor  = 10 * time.Second // for an object, where ctx has no deadline
 )
 
-// Judge judges each object of a history. It fails where an operation has values of which the model can make nothing.
+// Judge judges each object of a history, and gives one up after ten seconds, or at the deadline of ctx if it has one. It fails
+// where an operation has values of which the model can make nothing.
 func Judge(ctx context.Context, m Model, h *operations.History) ([]Result, error) {
 	by := map[string][]*operations.Call{}
 	for _, c := range h.Calls {
@@ -67,8 +68,11 @@ func Judge(ctx context.Context, m Model, h *operations.History) ([]Result, error
 func (m Model) judge(ctx context.Context, t *table, ops []op) (Result, error) {
 	r := Result{Verdict: Unknown, Operations: len(ops)}
 	whole := ctx
-	ctx, cancel := context.WithTimeout(ctx, searchFor)
-	defer cancel()
+	if _, limited := ctx.Deadline(); !limited {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, searchFor)
+		defer cancel()
+	}
 	for _, width := range widths {
 		s := newSearch(m, ops, width)
 		found, err := s.run(ctx)

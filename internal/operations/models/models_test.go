@@ -81,7 +81,9 @@ func (s *simulation) broken() *operations.Call {
 
 func judged(t *testing.T, m Model, h *operations.History) Result {
 	t.Helper()
-	r, err := Judge(t.Context(), m, h)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // on a busy host an order is looked for as long
+	defer cancel()
+	r, err := Judge(ctx, m, h)
 	if err != nil {
 		t.Fatal(err)
 	}
