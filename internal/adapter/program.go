@@ -115,6 +115,13 @@ func (p *program) end() {
 	p.starter.Close()
 }
 
+// EndedBySignal reports whether an adapter, which has been closed, did not end by itself. How long the host took to say so is not
+// asked: that may be longer.
+func EndedBySignal(l backends.Locker) bool {
+	state := l.(*locker).cmd.ProcessState //nolint:forcetypeassert // every adapter's is one
+	return state.ExitCode() < 0 || state.ExitCode() > 128
+}
+
 // kill ends it at once.
 func (p *program) kill() {
 	syscall.Kill(p.pid, syscall.SIGKILL) //nolint:errcheck // it may have ended

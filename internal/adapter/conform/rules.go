@@ -385,13 +385,14 @@ func (x *bench) ends(ctx context.Context) error {
 		return err
 	}
 	began := time.Now()
-	err = x.b.Close()
+	closing := x.b
+	err = closing.Close()
 	took := time.Since(began)
 	x.b = nil
 	if err != nil {
 		return err
 	}
-	if took > adapter.EndLimit {
+	if took > adapter.EndLimit && adapter.EndedBySignal(closing) {
 		return fmt.Errorf("exit at the end of the pipe: a signal had to end it after %v", took.Round(time.Millisecond))
 	}
 	if x.shares || x.spec.Ends != history.EndsLease || time.Since(began) > x.t.TTL/2 {
