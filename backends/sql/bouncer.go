@@ -19,7 +19,7 @@ const bouncerNode = "pgbouncer-1"
 // behindBouncer is a PostgreSQL server whose connections are lent to clients for a transaction each.
 func behindBouncer() cluster.Topology {
 	db := postgresNode(1, single)
-	db.Peering = cluster.Pairwise
+	db.Peering, db.Hidden = cluster.Pairwise, true
 	return cluster.Topology{
 		Name: PostgresBouncer, Doc: "a server behind PgBouncer in transaction mode: a connection for one transaction at a time",
 		// PgBouncer tries again 15 s after a server refused it
