@@ -70,7 +70,8 @@ func (t Topology) On(base Topology) Topology {
 	stage := 0
 	var below []Recipe
 	for _, r := range base.Nodes {
-		if r.Hidden = true; r.Peering == NoPeers {
+		r.Hidden = true
+		if r.Peering == NoPeers {
 			r.Peering = Pairwise
 		}
 		below, stage = append(below, r), max(stage, r.Stage+1)

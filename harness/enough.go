@@ -16,16 +16,16 @@ const (
 )
 
 // endEarly ends the work of a run once its record shows enough.
-func (s *session) endEarly(ctx context.Context, end func()) {
+func (s *session) endEarly(ctx context.Context, begun int64, end func()) {
 	for wait := lookEvery; nemesis.Wait(ctx, wait); {
-		begun := time.Now()
+		looked := time.Now()
 		// A look that fails is of logs that are only half there; the whole record is judged in any case.
 		if r, err := s.soFar(); err == nil && s.r.Enough(r) {
-			s.progress.note("the record shows what the run is made for: the work ends")
+			s.worked = time.Duration(s.clock.Now() - begun)
 			end()
 			return
 		}
-		wait = max(lookEvery, lookShare*time.Since(begun))
+		wait = max(lookEvery, lookShare*time.Since(looked))
 	}
 }
 

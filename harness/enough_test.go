@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,7 +17,8 @@ func TestTheWorkEndsOnceTheRecordShowsEnough(t *testing.T) {
 	cfg.Enough = func(r *checker.Results) bool { return r.Checks[checker.MutualExclusion].Verdict == checker.Fail }
 	out := mustRun(t, cfg)
 	if r := out.Results; r.ExitCode != ExitViolation || r.Checks[checker.MutualExclusion].Verdict != checker.Fail ||
-		r.Checks[checker.Liveness].Verdict != checker.Pass || time.Duration(r.Duration) > time.Minute {
+		r.Checks[checker.Liveness].Verdict != checker.Pass || time.Duration(r.Duration) > time.Minute || out.Worked <= 0 ||
+		!slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "stopped working after") }) {
 		t.Errorf("exit code %d after %v: %+v", r.ExitCode, time.Duration(r.Duration), r.Checks)
 	}
 }
@@ -31,7 +34,7 @@ func TestNoLookSeesAViolationOfARightLock(t *testing.T) {
 		return r.Verdict == checker.Fail
 	}
 	out := mustRun(t, cfg)
-	if out.Results.Verdict == checker.Fail || time.Duration(out.Results.Duration) < cfg.Time || looks == 0 {
+	if out.Worked != 0 || out.Results.Verdict == checker.Fail || time.Duration(out.Results.Duration) < cfg.Time || looks == 0 {
 		t.Errorf("%s after %v and %d looks", out.Results.Verdict, time.Duration(out.Results.Duration), looks)
 	}
 }

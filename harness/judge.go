@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/checker"
@@ -185,6 +186,10 @@ func judgeInto(out *RunOutcome, cat *Catalogue, dir string) error {
 	}
 	if out.Trouble != nil {
 		j.Results.Notes = append(j.Results.Notes, "the run did not finish: "+strings.ReplaceAll(out.Trouble.Error(), "\n", "; "))
+	}
+	if out.Worked > 0 {
+		j.Results.Notes = append(j.Results.Notes, fmt.Sprintf("the clients stopped working after %v: by then the record showed what "+
+			"the run was made for", out.Worked.Round(10*time.Millisecond)))
 	}
 	out.Results, out.Record = j.Results, j.Record
 	return j.write(dir)

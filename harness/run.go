@@ -21,8 +21,10 @@ type RunOutcome struct {
 	Seed        uint64
 	Results     *checker.Results
 	Record      *history.Record
-	Interrupted bool  // ctx ended before the run did; what was recorded was judged
-	Trouble     error // error of the harness itself: the history has no end
+	Interrupted bool // ctx ended before the run did; what was recorded was judged
+	// Worked is for how long the clients worked until [Config.Enough] said so; 0: for the whole time.
+	Worked  time.Duration
+	Trouble error // error of the harness itself: the history has no end
 }
 
 // ExitCode returns the exit code of the run.
@@ -50,6 +52,7 @@ func drive(ctx context.Context, t *Trial, dir string, p *Progress, out *RunOutco
 	}
 	running, lost := s.watchOutages(ctx)
 	finished, out.Trouble = s.inTime(running)
+	out.Worked = s.worked
 	out.Trouble = errors.Join(lost.stop(), out.Trouble)
 	out.Interrupted = ctx.Err() != nil
 	return nil
@@ -105,7 +108,7 @@ func (s *session) phases(ctx context.Context) (complete bool, err error) {
 	var wg sync.WaitGroup
 	wg.Go(func() { s.ticks(work, begun) })
 	if s.r.Enough != nil {
-		wg.Go(func() { s.endEarly(work, cancel) })
+		wg.Go(func() { s.endEarly(work, begun, cancel) })
 	}
 	var syncErr error
 	if s.r.disks {

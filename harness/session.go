@@ -51,6 +51,7 @@ type session struct {
 
 	limits limits
 	cutAt  time.Time // when the run is cut
+	worked time.Duration
 
 	hopeless context.Context // ends when a client cannot go on
 	giveUp   context.CancelFunc

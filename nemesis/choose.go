@@ -62,9 +62,9 @@ func chooseClients(all []Client, selector string, hit *Hit, draw uint64) ([]Clie
 	return Choose(all, howMany(selector, len(all)), draw), nil
 }
 
-// chooseNodes resolves a selector among the nodes; those that hold no data only by their
-// names, but where clients call only these and the fault is one of their links. Where the client at
-// the point was granted by some of the nodes, a count takes these first.
+// chooseNodes resolves a selector among the nodes that hold data or, for a fault of the clients' links where clients call only
+// servers in front of those, among these; by its name it takes any. Where the client at the point was granted by some of the
+// nodes, a count takes these first.
 func chooseNodes(ctx context.Context, w World, selector string, ofClients bool, hit *Hit, draw uint64) ([]Node, error) {
 	every := w.Nodes()
 	data := slices.Clone(every)

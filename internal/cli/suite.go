@@ -156,7 +156,7 @@ func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 	n := countCells(def.Cells)
 	view.line("suite %s: %s, %s; estimated time: about %v; directory: %s", def.Name, n, Plural(n.runs, "run"),
 		r.Estimate(def.Cells).Round(time.Second), out)
-	st := &gate.Suite{Definition: *def, Dir: out, Measures: s.baseline != ""}
+	st := &gate.Suite{Definition: *def, Dir: out, EndsEarly: s.baseline == "" && s.shard == ""}
 	stop := view.begin()
 	runErr := r.Run(ctx, st)
 	stop()

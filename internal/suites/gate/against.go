@@ -164,7 +164,11 @@ var told = []string{
 	"acquire.p50", "acquire.p99", "renew.p99",
 }
 
+// changes compares what two cells measured. A run that ended early has measured for as long as it took to break.
 func changes(b, j CellResult) (out []Change) {
+	if slices.ContainsFunc(slices.Concat(b.Runs, j.Runs), func(o RunResult) bool { return o.Early }) {
+		return nil
+	}
 	for _, name := range told {
 		f, _ := tally.Find(name)
 		p, ok := f.Chance(b.Samples(), j.Samples())

@@ -28,9 +28,7 @@ func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.C
 		return nil, err
 	}
 	began := time.Now()
-	c := cell.Case.Seeded(seed)
-	c.Run.Version = s.Version
-	c.Run.Command = s.again(c, dir)
+	c := s.caseOf(cell, seed, dir)
 	var share search.Share
 	if s.Share != nil {
 		share = s.Share(cell, seed)
@@ -53,6 +51,9 @@ func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.C
 	var results *checker.Results
 	if out != nil {
 		results, o.Exit = out.Results, out.ExitCode()
+		if out.Worked > 0 {
+			o.Early, o.Length = true, out.Worked
+		}
 		if found != nil && found.Shrunk != nil {
 			o.Length = found.Shrunk.After.Time
 		}
@@ -70,6 +71,17 @@ func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.C
 		return nil, err
 	}
 	return o, files.WriteJSON(filepath.Join(path, OutcomeFile), o)
+}
+
+// caseOf is the case of a cell with a seed, as it is run.
+func (s *Suite) caseOf(cell plan.Cell, seed uint64, dir string) suite.Case {
+	c := cell.Case.Seeded(seed)
+	c.Run.Version = s.Version
+	c.Run.Command = s.again(c, dir)
+	if s.EndsEarly && len(cell.Thresholds) == 0 {
+		c.Run.Enough = c.Expect.Settled
+	}
+	return c
 }
 
 // again is the command that makes the run of a case again. One with a plan that no flags make is repeated out of its directory,
@@ -107,9 +119,6 @@ func (s *Suite) do(ctx context.Context, cat *harness.Catalogue, c *suite.Case,
 	path string, share search.Share,
 ) (*harness.RunOutcome, *Searched, []suite.Difference, error) {
 	if c.Search == nil {
-		if !s.Measures {
-			c.Run.Enough = c.Expect.Settled
-		}
 		out, differs, err := c.Do(ctx, cat, path)
 		return out, nil, differs, err
 	}

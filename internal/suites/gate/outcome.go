@@ -40,7 +40,8 @@ type RunResult struct {
 	Quoted   *Quoted                 `json:"quoted,omitempty"` // nil: no finding makes it other than expected
 	Checks   map[string]CheckSummary `json:"checks,omitempty"`
 	Stats    checker.Figures         `json:"stats,omitempty"`
-	Length   time.Duration           `json:"length_ns"` // of the workload
+	Length   time.Duration           `json:"length_ns"`       // of the workload
+	Early    bool                    `json:"early,omitempty"` // it ended once it had shown what was expected: see Suite.EndsEarly
 	Began    time.Time               `json:"began"`
 	Took     time.Duration           `json:"took_ns"` // start-up, judging and all
 	Command  string                  `json:"command"`

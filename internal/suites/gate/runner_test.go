@@ -350,3 +350,31 @@ func TestRetry(t *testing.T) {
 		t.Errorf("%d outcomes are stored, of %d (%v)", len(stored.Outcomes), len(s.Outcomes), err)
 	}
 }
+
+// A run that has shown all that is expected ends its work: what it measures is of that time, and is not compared. Where a cell
+// has thresholds, it takes its whole time.
+func TestEndsEarly(t *testing.T) {
+	t.Parallel()
+	const text = `
+name: early
+run: {clients: 3, ttl: 500ms, time: 4s}
+include:
+  - {name: broken, doc: nothing is locked, run: {backend: none}, exit: 1, checks: {mutual-exclusion: violated}}
+  - {name: measured, doc: the same, run: {backend: none}, exit: 1, checks: {mutual-exclusion: violated}, thresholds: [grants > 1]}
+`
+	s := suiteOf(t, expand(t, text))
+	s.Source, s.EndsEarly = text, true
+	if err := (&Runner{Catalogue: harness.New(stores.All()...), Retry: 2}).Run(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range keptBy(t, s).Cells {
+		if j.Control {
+			continue
+		}
+		o := j.Runs[0]
+		early := j.Name == "broken"
+		if o.Early != early || (o.Length < 4*time.Second) != early || (len(changes(j, j)) == 0) != early {
+			t.Errorf("%s: early %v, worked for %v, %d figures compared", j.Name, o.Early, o.Length, len(changes(j, j)))
+		}
+	}
+}

@@ -71,7 +71,8 @@ type Suite struct {
 	// Interrupted says that it was stopped; Dir that it is stored there.
 	Interrupted bool
 	Dir         string
-	Measures    bool // figures are compared: each run takes its whole time, even if the record has shown all that is expected
+	// EndsEarly says that a run ends its work once its record shows all that is expected. Others compare what it measures.
+	EndsEarly bool
 	// Share is the corpus of a search that other searches of its cell share; nil: each search learns alone.
 	Share func(cell plan.Cell, seed uint64) search.Share
 }
