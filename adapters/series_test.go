@@ -171,14 +171,9 @@ func holds(t *testing.T, control, fault string, seed int) bool {
 }
 
 // Leader election on a real API server of Kubernetes is as examples/kubernetes.yaml expects, for ten seeds (KUBERNETES_SEEDS).
-// That takes some hours, and a first build some 15 minutes of one core.
+// That takes an hour or two, and a first build some 15 minutes of one core.
 func TestSeriesKubernetes(t *testing.T) {
 	t.Chdir("..")
-	for _, name := range []string{"kubeapiserver", "kubernetes"} {
-		if out, err := exec.CommandContext(t.Context(), "adapters/go/launch", "--build", name).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-	}
 	code, out := lockstorm(t, "suite", "examples/kubernetes.yaml", "--seeds", fmt.Sprint(setting.Number(t, "KUBERNETES_SEEDS", 10)),
 		"--out", filepath.Join(t.TempDir(), "suite"))
 	if t.Log(out); code != harness.ExitPass && code != harness.ExitUnknown { // the latter: a busy host

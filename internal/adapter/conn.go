@@ -19,6 +19,7 @@ type conn struct {
 	now      func() int64
 	notice   func(l line, at int64) error // in order of arrival; it must not block
 	unwanted func(attempt int64)          // is told of a grant that nobody waits for any more; nil: nobody asks for a lock
+	prepares chan string                  // what it does before it says what it is
 
 	writing sync.Mutex
 
@@ -67,7 +68,7 @@ const writeLimit = 5 * time.Second
 func newConn(in, out *os.File, now func() int64, notice func(line, int64) error) *conn {
 	c := &conn{
 		in: in, out: out, now: now, notice: notice, waiting: map[int64]*call{}, late: map[int64]bool{},
-		ended: make(chan struct{}),
+		ended: make(chan struct{}), prepares: make(chan string, 1),
 	}
 	go c.read()
 	return c
@@ -185,7 +186,11 @@ func (c *conn) take(b []byte, at int64) error {
 	if err != nil {
 		return &BreachError{err.Error()}
 	}
-	if l.Notice != "" {
+	switch l.Notice {
+	case "":
+	case notePreparing:
+		return c.preparing(l.Message)
+	default:
 		return c.notice(l, at)
 	}
 	c.mu.Lock()
@@ -206,6 +211,21 @@ func (c *conn) take(b []byte, at int64) error {
 		return breach("the adapter answered request %d twice", l.ID)
 	}
 	return breach("the adapter answered request %d, which nobody sent", l.ID)
+}
+
+// preparing hands on what the adapter does before it says what it is; what nobody has taken yet makes room for it.
+func (c *conn) preparing(what string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last > 1 {
+		return breach("the adapter sent %s after it had described itself", notePreparing)
+	}
+	select {
+	case <-c.prepares:
+	default:
+	}
+	c.prepares <- what
+	return nil
 }
 
 // fail ends the connection: nothing is asked any more, and what waits is of unknown outcome. It returns

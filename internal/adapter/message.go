@@ -56,13 +56,14 @@ const (
 
 // What an adapter tells unasked. Those with a number wait for go.
 const (
-	noteLost     = "lost"
-	noteOpened   = "opened"    // a session, by its lease
-	noteRenewing = "renewing"  // with a number
-	noteRenewed  = "renewed"   // of that number
-	noteGivingUp = "giving-up" // with a number
-	noteGaveUp   = "gave-up"   // of that number
-	notePoint    = "point"     // with a number
+	notePreparing = "preparing" // before it says what it is
+	noteLost      = "lost"
+	noteOpened    = "opened"    // a session, by its lease
+	noteRenewing  = "renewing"  // with a number
+	noteRenewed   = "renewed"   // of that number
+	noteGivingUp  = "giving-up" // with a number
+	noteGaveUp    = "gave-up"   // of that number
+	notePoint     = "point"     // with a number
 )
 
 // clockMonotonic is the clock of an adapter whose times are CLOCK_MONOTONIC in ns.
@@ -141,7 +142,7 @@ type Description struct {
 	Doc        string            `json:"doc"`
 	Library    string            `json:"library"` // with its version; empty: it is the adapter's own
 	Topologies []string          `json:"topologies"`
-	Servers    []Server          `json:"servers"` // that make up its topology, where lockstorm has none for it
+	Servers    []ServerProgram          `json:"servers"` // that make up its topology, where lockstorm has none for it
 	Over       string            `json:"over"`    // the topology of lockstorm on which these servers stand, and that keeps their data
 	Ends       string            `json:"ends"`
 	Model      history.Model     `json:"model"`

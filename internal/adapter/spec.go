@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -100,6 +101,9 @@ func Find(program string) (string, error) {
 // busy host.
 const describeLimit = time.Minute
 
+// prepareLimit is how long one may take that says what it prepares: its own program is built, or a server.
+const prepareLimit = time.Hour
+
 // clientWord in an argument stands for the name of the client whose adapter it is: clients may differ.
 const clientWord = "{client}"
 
@@ -162,7 +166,7 @@ func identity(argv []string) (string, error) {
 
 // hello asks a program that was started what it is.
 func (p *program) hello() (Description, error) {
-	a := p.call(request{Op: opHello, Protocol: Protocol}, describeLimit)
+	a := p.about(time.After(describeLimit))
 	switch {
 	case errors.Is(a.err, errEnded):
 		how := p.howEnded()
@@ -180,6 +184,27 @@ func (p *program) hello() (Description, error) {
 		return Description{}, fmt.Errorf("adapter %s answered \"hello\" with %q, not \"ok\"%s", p.path, a.Answer, after(a.Message))
 	}
 	return a.About, a.About.valid()
+}
+
+// about waits for what the adapter says of itself, longer where it says what it prepares first, which is told on standard error.
+func (p *program) about(limit <-chan time.Time) answer {
+	_, one, err := p.ask(request{Op: opHello, Protocol: Protocol})
+	if err != nil {
+		return answer{err: err}
+	}
+	for longer := false; ; {
+		select {
+		case a := <-one.answer:
+			return a
+		case what := <-p.prepares:
+			fmt.Fprintf(os.Stderr, "adapter %s: %s\n", filepath.Base(p.path), what)
+			if !longer {
+				limit, longer = time.After(prepareLimit), true
+			}
+		case <-limit:
+			return answer{err: errNoTime}
+		}
+	}
 }
 
 // valid returns what is wrong with a description, beyond what every spec must meet.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -272,6 +273,15 @@ func (p *Program) call(r Request) (answer string, more Fields, err error) {
 // Lost tells that the library has signalled the loss of a lock.
 func (p *Program) Lost(hold int64, message string) {
 	p.say(Fields{"notice": "lost", "hold": hold, "message": message})
+}
+
+// Point waits at a point of the protocol, where a fault may strike. The report shows the line that calls it.
+func (p *Program) Point(hold int64, name string) {
+	at := Fields{"hold": hold, "name": name}
+	if _, file, line, ok := runtime.Caller(1); ok {
+		at["source"] = fmt.Sprintf("%s:%d", filepath.Base(file), line)
+	}
+	p.Wait("point", at)
 }
 
 // Wait tells of what needs a go, and waits for it. It returns the number by which to tell how that ended.

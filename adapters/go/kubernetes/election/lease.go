@@ -1,4 +1,4 @@
-package main
+package election
 
 import (
 	"context"
@@ -12,6 +12,21 @@ import (
 
 	"github.com/lockstorm/lockstorm/adapters/go/lockstorm"
 )
+
+// Points of an election, at which a candidate may be paused.
+const (
+	pointTaking = "taking"
+	pointTaken  = "taken"
+	pointRenews = "renews"
+	pointGives  = "gives"
+)
+
+var points = []lockstorm.Fields{
+	{"name": pointTaking, "doc": "the candidate has found the Lease missing, free or ended, and is about to write its own name into it"},
+	{"name": pointTaken, "doc": "the candidate has written its name into the Lease, and its caller is not told yet"},
+	{"name": pointRenews, "doc": "the leader is about to renew the Lease"},
+	{"name": pointGives, "doc": "the leader is about to mark the Lease as free, and has read it for that where its client-go does so"},
+}
 
 // told is client-go's own lock of a Lease. It passes every call on, and tells lockstorm what that means for the lock.
 type told struct {
@@ -52,22 +67,25 @@ func (l *told) Update(ctx context.Context, rec resourcelock.LeaderElectionRecord
 
 func (l *told) change(rec resourcelock.LeaderElectionRecord, write func() error) error {
 	l.mu.Lock()
-	held, releasing := l.held, l.releasing
+	held, releasing, first := l.held, l.releasing, l.sent == 0
 	l.mu.Unlock()
 	gives := rec.HolderIdentity == ""
 	switch {
 	case gives && releasing:
+		l.program.Point(l.attempt, pointGives)
 		err := write()
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.asked, l.given = true, err
 		return err
 	case held && gives:
+		l.program.Point(l.attempt, pointGives)
 		n := l.program.Wait("giving-up", lockstorm.Fields{"hold": l.attempt})
 		err := write()
 		l.program.Tell("gave-up", n, failed(err))
 		return err
 	case held:
+		l.program.Point(l.attempt, pointRenews)
 		n := l.program.Wait("renewing", lockstorm.Fields{"hold": l.attempt})
 		sent := lockstorm.Now()
 		err := write()
@@ -79,8 +97,14 @@ func (l *told) change(rec resourcelock.LeaderElectionRecord, write func() error)
 		l.program.Tell("renewed", n, lockstorm.Fields{"sent": sent, "ttl_ns": ttl, "deadline": sent + ttl})
 		return nil
 	}
+	if first && !gives {
+		l.program.Point(l.attempt, pointTaking)
+	}
 	sent := lockstorm.Now()
 	err := write()
+	if first && !gives && err == nil {
+		l.program.Point(l.attempt, pointTaken)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err == nil && !gives {

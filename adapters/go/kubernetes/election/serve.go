@@ -1,4 +1,4 @@
-package main
+package election
 
 import (
 	"bytes"
@@ -30,7 +30,7 @@ const (
 	certFile      = "certs/apiserver.crt"
 )
 
-// findAPIServer is the program: the one that KUBE_APISERVER names, the one on PATH, or the one that was built here.
+// findAPIServer is the program: the one that KUBE_APISERVER names, the one on PATH, or else one that is built here, once.
 func findAPIServer() (string, error) {
 	if path := os.Getenv("KUBE_APISERVER"); path != "" {
 		path, err := exec.LookPath(path)
@@ -42,16 +42,24 @@ func findAPIServer() (string, error) {
 	if path, err := exec.LookPath(apiServerName); err == nil {
 		return path, nil
 	}
-	find := exec.Command(os.Getenv("LAUNCH"), "--find", "kubeapiserver")
-	find.Env = slices.DeleteFunc(os.Environ(), func(set string) bool { // which are about the libraries of this adapter
+	if path, err := launch("--find"); err == nil {
+		return path, nil
+	}
+	if _, err := launch("--build"); err != nil {
+		return "", fmt.Errorf("kube-apiserver could not be built (or name one that you have: KUBE_APISERVER=PATH): %w", err)
+	}
+	return launch("--find")
+}
+
+// launch has the launcher of adapters find kube-apiserver, or build it: it then tells lockstorm itself how far it is.
+func launch(what string) (string, error) {
+	cmd := exec.Command(os.Getenv("LAUNCH"), what, "kubeapiserver")
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(set string) bool { // which are about the libraries of this adapter
 		return strings.HasPrefix(set, "RELEASE=") || strings.HasPrefix(set, "MODFILE=")
 	})
-	out, err := find.Output()
-	if err != nil {
-		return "", errors.New("kube-apiserver was not built yet: build it once with adapters/go/launch --build kubeapiserver (some " +
-			"15 minutes of one core), or name one that you have: KUBE_APISERVER=PATH")
-	}
-	return string(bytes.TrimSpace(out)), nil
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	return string(bytes.TrimSpace(out)), err
 }
 
 // apiServer describes one of the API servers, over so many servers of etcd.
