@@ -246,8 +246,12 @@ func (b *bench) released(l backends.Lease) (certain bool, _ error) {
 	if in := l.Info(); errors.Is(err, backends.ErrNotHeld) && !b.spec.Renews && in.Deadline > 0 && b.clock.Now() > in.Deadline {
 		return true, nil // on a busy host the lease has run out, and the store says so
 	}
-	if typ, _ := backends.Outcome(err); (b.spec.Model.Session || b.spec.Voters) && typ == history.Info {
+	typ, _ := backends.Outcome(err)
+	if (b.spec.Model.Session || b.spec.Voters) && typ == history.Info {
 		return false, nil // a busy host may cost a session its connection, and the answer; nodes that vote have little time for theirs
+	}
+	if b.spec.Ends == history.EndsSession && errors.Is(err, backends.ErrNotSent) {
+		return false, nil // it may even cost the session, whose end frees the lock
 	}
 	return err == nil, err
 }

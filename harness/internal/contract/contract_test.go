@@ -228,7 +228,8 @@ func (b *bench) promised(in backends.Info, opened int64) {
 }
 
 // cancelTries is how often a cancelled acquire may be of unknown outcome: a library that is told of a change of the lock's key,
-// as the holder's extensions are on a busy host, may ask once more after it was cancelled.
+// as the holder's extensions are on a busy host, may ask once more after it was cancelled; nodes that vote have little time for
+// their answers.
 const cancelTries = 20
 
 // cancel: a waiting acquire that is cancelled between tries was certainly not granted.
@@ -248,14 +249,15 @@ func (b *bench) cancel() {
 		}
 		_, err := second.Acquire(ctx, req)
 		cancel()
-		if len(hooks.points) == 0 || hooks.points[0] != history.AtWaiting {
+		typ, _ := backends.Outcome(err)
+		noMajority := b.spec.Voters && typ == history.Info
+		if !noMajority && (len(hooks.points) == 0 || hooks.points[0] != history.AtWaiting) {
 			b.Errorf("points %v, want waiting first", hooks.points)
 		}
-		typ, _ := backends.Outcome(err)
 		if b.refused(err) {
 			break
 		}
-		if b.spec.Library == "" || typ != history.Info || try == cancelTries {
+		if !noMajority && (b.spec.Library == "" || typ != history.Info) || try == cancelTries {
 			b.Fatalf("cancelled, try %d: %v, want ErrBusy", try, err)
 		}
 	}
