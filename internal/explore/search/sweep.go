@@ -12,8 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// sweep returns the runs to try before anything is varied: those that only locks of this model have; all faults with
-// their defaults, and, where a majority decides, before each kind of them those at a majority; the other workloads
+// sweep returns the runs to try before anything is varied: of a lock that extends its leases, one in which it cannot; those that
+// only locks of this model have; all faults with their defaults, and, where a majority decides, before each kind of them those at a majority; the other workloads
 // and several locks without a fault; the tests of a lock that extends its own leases; and then the faults at each of
 // the lock's own points, or, where it names none, at one of its first messages.
 func (s *Space) sweep() (all []Genome) {
@@ -24,6 +24,9 @@ func (s *Space) sweep() (all []Genome) {
 			both = append(both, most, first[i])
 		}
 		first = both
+	}
+	if s.renews && s.injects(cutOff.Name) {
+		all = append(all, s.long(cutOff))
 	}
 	if s.mode != plainLoad {
 		all = append(all, Genome{Workload: Gene{Name: s.mode}})
@@ -143,6 +146,17 @@ const severalLocks, manyLocks = 2, 12
 // amounts are the numbers of locks that a run may have.
 var amounts = []int{1, severalLocks, manyLocks}
 
+// sleeps and cutOff are faults that a lease does not outlast.
+var (
+	sleeps = Gene{Name: "client-pause", Params: map[string]string{"at": history.AtAcquired, "for": "3ttl"}}
+	cutOff = Gene{Name: "partition-client", Params: map[string]string{"at": history.AtAcquired, "for": "3ttl", "mode": "blackhole"}}
+)
+
+// long is a run with a fault, and with sections that are longer than a lease.
+func (s *Space) long(f Gene) Genome {
+	return Genome{Time: s.longest(), Workload: Gene{plainLoad, map[string]string{"hold": "2.5ttl"}}, Faults: []Gene{f}}
+}
+
 // renewed are runs in which a lease that its library extends ends all the same: in the middle of a section that is longer than
 // it, and while the lock is asked for so rarely that nobody may hold it when its old holder is back. When that is hangs on
 // chance: there are several. First a client dies in the queue: the next one may take its end for that of the holder, which stays
@@ -155,14 +169,13 @@ func (s *Space) renewed() (all []Genome) {
 			Faults:   []Gene{{Name: kill, Params: map[string]string{"at": history.AtWaiting}}},
 		})
 	}
-	for _, f := range []Gene{
-		{Name: "client-pause", Params: map[string]string{"at": history.AtAcquired, "for": "3ttl"}},
-		{Name: "partition-client", Params: map[string]string{"at": history.AtAcquired, "for": "3ttl", "mode": "blackhole"}},
-	} {
+	if s.injects(sleeps.Name) {
+		all = append(all, s.long(sleeps))
+	}
+	for _, f := range []Gene{sleeps, cutOff} {
 		if !s.injects(f.Name) {
 			continue
 		}
-		all = append(all, Genome{Time: s.longest(), Workload: Gene{plainLoad, map[string]string{"hold": "2.5ttl"}}, Faults: []Gene{f}})
 		for range 3 {
 			all = append(all, Genome{
 				Clients: fewest, Time: s.longest(),
