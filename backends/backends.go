@@ -1,7 +1,6 @@
-// Package backends holds the contracts between a lock and the lab: a [Spec] names a backend and opens a [Locker] for
-// each client; a Locker returns a [Lease] for each granted attempt; an error says either that something certainly did
-// not happen, or nothing (see [Outcome]). To test a lock of your own, write a [Spec] whose Open gives each client a
-// [Locker].
+// Package backends lets you put a lock of your own under test: write a [Spec]. It names a backend and opens a [Locker] for each
+// client; a Locker returns a [Lease] for each granted attempt; an error says either that something certainly did not happen, or
+// nothing (see [Outcome]).
 //
 // Requests, leases, points and error codes are plain data, so that a lock in another language behind a pipe can be a
 // backend like any other. Backends know servers by name and dial by name; they never keep addresses.

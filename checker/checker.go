@@ -1,6 +1,5 @@
-// Package checker judges histories. Each [Check] is a pure function of one [Input], made from a history alone;
-// [Judge] runs them and folds their answers into [Results]. A check never sees a backend. Call [Judge] with a record
-// to learn which guarantees it breaks, or add a [Check] of your own.
+// Package checker lets you judge a record ([Judge]), or add a [Check] of your own. Each [Check] is a pure function of one
+// [Input], made from a history alone; [Judge] runs them and folds their answers into [Results]. A check never sees a backend.
 //
 //	history.History -> NewInput -> Check.Run (each) -> Result -> Judge -> Results
 //

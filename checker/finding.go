@@ -57,7 +57,7 @@ type Finding struct {
 	Doubtful bool `json:"doubtful,omitempty"`
 
 	// Proof has the fewest events that show the finding, for readers who do not trust the judge; nil for findings about the record.
-	Proof *proof.Proof `json:"proof,omitempty"`
+	Proof *proof.Certificate `json:"proof,omitempty"`
 }
 
 // Loss returns what the finding cost.

@@ -23,10 +23,10 @@ type host interface {
 	with(s *proc.Starter) Provider
 }
 
-func (p Process) starter() *proc.Starter         { return p.Starter }
-func (p Process) with(s *proc.Starter) Provider  { return Process{s} }
-func (e Embedded) starter() *proc.Starter        { return e.Starter }
-func (e Embedded) with(s *proc.Starter) Provider { return Embedded{s, e.Command} }
+func (p ProcessProvider) starter() *proc.Starter        { return p.Starter }
+func (p ProcessProvider) with(s *proc.Starter) Provider { return ProcessProvider{s} }
+func (e Embedded) starter() *proc.Starter               { return e.Starter }
+func (e Embedded) with(s *proc.Starter) Provider        { return Embedded{s, e.Command} }
 
 // Disks returns why the servers of a topology cannot be on disks that lose their power, whatever the machine; nil: they can.
 func Disks(provider string, t Topology) error {

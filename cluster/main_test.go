@@ -27,7 +27,7 @@ const testLimit = 30 * time.Second
 type bench struct {
 	t   *testing.T
 	ctx context.Context
-	p   cluster.Process
+	p   cluster.ProcessProvider
 	net *link.Network
 	dir string
 }
@@ -36,7 +36,7 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	starter := proc.NewStarter()
 	ctx, cancel := context.WithTimeout(context.Background(), testLimit)
-	b := &bench{t: t, ctx: ctx, p: cluster.Process{Starter: starter}, net: link.New(), dir: t.TempDir()}
+	b := &bench{t: t, ctx: ctx, p: cluster.ProcessProvider{Starter: starter}, net: link.New(), dir: t.TempDir()}
 	t.Cleanup(func() {
 		if err := b.net.Close(); err != nil {
 			t.Error(err)

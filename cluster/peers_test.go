@@ -222,7 +222,7 @@ func TestPeersWithoutANetwork(t *testing.T) {
 
 // away is a provider whose servers have addresses of their own.
 type away struct {
-	cluster.Process
+	cluster.ProcessProvider
 
 	fails error
 }
@@ -252,7 +252,7 @@ func TestOwnAddresses(t *testing.T) {
 			return ready(ctx, addr, pid)
 		}
 	}
-	c, err := cluster.Start(b.ctx, top, away{Process: b.p}, b.dir, b.options())
+	c, err := cluster.Start(b.ctx, top, away{ProcessProvider: b.p}, b.dir, b.options())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,16 +17,16 @@ import (
 	"github.com/lockstorm/lockstorm/internal/proc"
 )
 
-// Process runs the binary from PATH.
-type Process struct{ Starter *proc.Starter }
+// ProcessProvider runs the binary from PATH.
+type ProcessProvider struct{ Starter *proc.Starter }
 
-var _ Provider = Process{}
+var _ Provider = ProcessProvider{}
 
 // Name returns "process".
-func (Process) Name() string { return ProcessName }
+func (ProcessProvider) Name() string { return ProcessName }
 
 // Available returns nil if every binary is on PATH.
-func (Process) Available(t Topology) error {
+func (ProcessProvider) Available(t Topology) error {
 	for _, r := range t.Nodes {
 		if r.Binary == "" {
 			return fmt.Errorf("server %s of topology %s cannot run as a process of its own, only inside lockstorm: use --provider "+
@@ -72,7 +72,7 @@ func (r Recipe) find(name string) (string, error) {
 }
 
 // Prepare copies the template of the recipe into the node's folder, and runs its commands there.
-func (p Process) Prepare(ctx context.Context, r Recipe, place Place) error {
+func (p ProcessProvider) Prepare(ctx context.Context, r Recipe, place Place) error {
 	if r.Template != nil {
 		made, err := p.template(ctx, r)
 		if err == nil {
@@ -86,7 +86,7 @@ func (p Process) Prepare(ctx context.Context, r Recipe, place Place) error {
 }
 
 // all runs commands one after the other.
-func (p Process) all(ctx context.Context, r Recipe, commands [][]string, place Place) error {
+func (p ProcessProvider) all(ctx context.Context, r Recipe, commands [][]string, place Place) error {
 	for _, command := range commands {
 		args, err := place.ExpandAll(command)
 		if err != nil {
@@ -100,7 +100,7 @@ func (p Process) all(ctx context.Context, r Recipe, commands [][]string, place P
 }
 
 // once runs a command to its end, as a child that never outlives us.
-func (p Process) once(ctx context.Context, r Recipe, args []string, place Place) error {
+func (p ProcessProvider) once(ctx context.Context, r Recipe, args []string, place Place) error {
 	path, err := r.find(args[0])
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (p Process) once(ctx context.Context, r Recipe, args []string, place Place)
 }
 
 // Launch starts the binary in the node's folder; its output goes to server.log there.
-func (p Process) Launch(_ context.Context, _ Topology, r Recipe, place Place) (Instance, error) {
+func (p ProcessProvider) Launch(_ context.Context, _ Topology, r Recipe, place Place) (Instance, error) {
 	place, err := place.WithPorts(r)
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (r Recipe) environ(more ...string) []string {
 	return env
 }
 
-func (p Process) start(r Recipe, cmd *exec.Cmd) (*proc.Process, error) {
+func (p ProcessProvider) start(r Recipe, cmd *exec.Cmd) (*proc.Process, error) {
 	if r.Contained {
 		return p.Starter.StartContained(r.Name, cmd)
 	}

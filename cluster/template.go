@@ -12,7 +12,7 @@ import (
 )
 
 // template returns the folder of a recipe's template, made for the binary in its version.
-func (p Process) template(ctx context.Context, r Recipe) (string, error) {
+func (p ProcessProvider) template(ctx context.Context, r Recipe) (string, error) {
 	path, err := r.Find()
 	if err != nil {
 		return "", err

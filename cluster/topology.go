@@ -1,8 +1,8 @@
-// Package cluster starts the servers that locks run on. A [Topology] is a list of node recipes (declarative: binary,
-// arguments, files, readiness); a [Provider] starts a recipe's server (the binary from PATH, or an embedded Go server
-// in a child of our own binary) and owns its address; a [Cluster] is the running result. Its [Server] values can be
-// paused, killed and restarted like the real processes that they are; find what else can be done to one with [As]. A
-// store of your own lists its servers as a [Topology]; [Start] starts them.
+// Package cluster lets you start servers for a lock of your own: list them as a [Topology]. A [Topology] is a list of node
+// recipes (declarative: binary, arguments, files, readiness); a [Provider] starts a recipe's server (the binary from PATH, or an
+// embedded Go server in a child of our own binary) and owns its address; a [Cluster] is the running result. Its [Server] values
+// can be paused, killed and restarted like the real processes that they are; find what else can be done to one with [As]. A store
+// of your own lists its servers as a [Topology]; [Start] starts them.
 //
 //	Topology (recipes) -> Start -> Provider.Launch -> Instance -> Server -> faults, backends
 //

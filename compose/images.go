@@ -1,5 +1,5 @@
-// Package compose names the container images that servers run from, and has the Dockerfiles for those that cannot be
-// pulled. The compose files beside it start the same topologies by hand.
+// Package compose lets you name the container image of a server of your own ([Image]). It names those of lockstorm's, and has the
+// Dockerfiles for those that cannot be pulled. The compose files beside it start the same topologies by hand.
 package compose
 
 import (

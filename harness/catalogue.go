@@ -1,12 +1,12 @@
-// Package harness makes runs: it resolves a [Config] against a [Catalogue] into a [Trial], starts servers, register
-// and one worker process per client, carries out the plan, merges the logs, and has the history judged and reported.
-// It is the only package that knows all others. Call [Resolve] and [Run] to make a run from Go; most users take
-// lockstormtest or lockstorm.Main instead.
+// Package harness lets you make a run from Go, where lockstormtest is not enough: it resolves a [Config] against a [Catalogue]
+// into a [Trial], starts servers, register and one worker process per client, carries out the plan, merges the logs, and has the
+// history judged and reported. It is the only package that knows all others. Call [Resolve] and [Run] to make a run from Go; most
+// users take lockstormtest or lockstorm.Main instead.
 //
 //	Config -> Resolve -> Trial -> Run: plan.json, logs/*.jsonl -> history.jsonl -> results.json, reports
 //
-// [WorkerMain] must be the first call of main (or TestMain) of every binary that calls [Run]: the binary starts
-// itself again as its workers and embedded servers.
+// A binary that calls [Run] starts itself again as its workers and embedded servers: lockstorm.Main and lockstormtest.Main call
+// [WorkerMain] first for that.
 package harness
 
 import (

@@ -26,7 +26,8 @@ const (
 )
 
 // WorkerMain turns this process into a worker or an embedded server if it was started as one, and then never returns;
-// else it returns at once. Call it first in main or TestMain, with the same catalogue that you pass to Run.
+// else it returns at once. lockstorm.Main and lockstormtest.Main call it; a program without them calls it first, with the same
+// catalogue that it passes to Run.
 func WorkerMain(cat *Catalogue) {
 	if os.Getenv(envChild) == "" {
 		return

@@ -13,7 +13,6 @@ import (
 	"github.com/lockstorm/lockstorm/backends/file"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/beliefs"
 	"github.com/lockstorm/lockstorm/workloads"
 )
 
@@ -201,7 +200,7 @@ func TestModelsThroughTheWholePath(t *testing.T) {
 func overlapping(rec *history.Record) bool {
 	for i, a := range rec.Grants {
 		for _, b := range rec.Grants[i+1:] {
-			if !beliefs.Hold(rec, a).Overlap(beliefs.Hold(rec, b)).Empty() {
+			if !rec.Believed(a).Overlap(rec.Believed(b)).Empty() {
 				return true
 			}
 		}

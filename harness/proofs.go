@@ -17,12 +17,12 @@ func provable(check string, f *checker.Finding) bool {
 // prove looks for a proof of every finding that is listed, of several at once.
 func prove(r *checker.Results, rec *history.Record) {
 	var of []*checker.Finding
-	var claims []proof.Finding
+	var claims []proof.Claimed
 	for _, name := range r.Order {
 		findings := r.Checks[name].Findings
 		for i := range findings {
 			if f := &findings[i]; provable(name, f) {
-				of, claims = append(of, f), append(claims, proof.Finding{Claim: f.Claim(name), Events: f.Events})
+				of, claims = append(of, f), append(claims, proof.Claimed{Claim: f.Claim(name), Events: f.Events})
 			}
 		}
 	}

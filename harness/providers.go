@@ -29,7 +29,7 @@ type Means struct {
 // Providers returns the ways to start servers, in the order in which auto tries them.
 func (c *Catalogue) Providers(m Means) []cluster.Provider {
 	return []cluster.Provider{
-		cluster.Process{Starter: m.Starter},
+		cluster.ProcessProvider{Starter: m.Starter},
 		c.containers(cluster.ContainerOptions{Images: m.Images, Network: m.Network, Say: m.Say}),
 		cluster.Embedded{Starter: m.Starter, Command: embeddedCommand},
 		external.New(m.Servers, m.Access),

@@ -1,5 +1,5 @@
-// Package history is the record of a run and the only truth about it. Read a record with [ReadFile], and ask [Build]
-// who held what.
+// Package history lets you read the record of a run, the only truth about it: [ReadFile] reads it, and [Build] tells who held
+// what.
 //
 // Every party of a run (each client, the register, the nemesis, the controller) appends [Event] values to its own log
 // through a [Recorder], with one write(2) for each event. [Merge] joins the logs by time into one history file,

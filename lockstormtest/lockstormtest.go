@@ -1,4 +1,4 @@
-// Package lockstormtest judges a lock, a fault or a workload in `go test`. A test gives a run as flags of the command
+// Package lockstormtest lets you test a lock, a fault or a workload in `go test`. A test gives a run as flags of the command
 // line, and its expected outcome:
 //
 //	func TestMain(m *testing.M) { lockstormtest.Main(m, mylock.Catalogue()) }

@@ -1,7 +1,7 @@
-// Package nemesis plans and injects faults. The faults are in package faults below it, one file each, or in a module
-// of somebody else. A [Plan] is data, made from one seed by a pure function; a [Runner] carries it out against a
-// [World]; each [Fault] injects, proves that it took effect, and returns its own heal. To add a fault of your own,
-// write a [Spec] with a [Fault] and put it into the catalogue.
+// Package nemesis lets you add a fault of your own: write a [Spec] with a [Fault], and put it into the catalogue. The faults are
+// in package faults below it, one file each, or in a module of somebody else. A [Plan] is data, made from one seed by a pure
+// function; a [Runner] carries it out against a [World]; each [Fault] injects, proves that it took effect, and returns its own
+// heal.
 //
 //	seed + specs -> NewPlan -> Plan (saved) -> Runner.Run -> fault events -> history
 //	                                              |

@@ -1,6 +1,6 @@
-// Package suite holds runs to their expected outcomes. A [Case] is a run and its [Expectation]; [Expectation.Compare]
-// returns the differences. Tests, docs, claims and gates all use it. [Controls] are the runs without faults that show
-// that the harness itself is right. Put a [Case] into a test or a gate to hold a lock to an outcome.
+// Package suite lets you hold runs to their expected outcomes. A [Case] is a run and its [Expectation]; [Expectation.Compare]
+// returns the differences. Tests, docs, claims and gates all use it. [Controls] are the runs without faults that show that the
+// harness itself is right. Put a [Case] into a test or a gate to hold a lock to an outcome.
 //
 // A case is plain data: [Case.Do] runs it in this process, and the real binary runs it with the words of
 // harness.Config.Args.

@@ -64,8 +64,8 @@ func (d Deviation) String() string {
 	return cmp.Or(d.Threshold, d.Other)
 }
 
-// Word returns the outcome that the findings of a deviation show.
-func (d Deviation) Word() Outcome { return wordOfFinding(d.Check, checker.Finding{Class: d.Class}) }
+// Outcome returns the outcome that the findings of a deviation show.
+func (d Deviation) Outcome() Outcome { return wordOfFinding(d.Check, checker.Finding{Class: d.Class}) }
 
 // Deviations returns the deviations of a run, each once, always in the same order.
 func (e Expectation) Deviations(r *checker.Results, differs []Difference) []Deviation {

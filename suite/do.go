@@ -8,8 +8,8 @@ import (
 
 // Do makes the run of a case in this process, judges it and returns where it differs from the expectation. dir is the
 // run's directory; it must be empty or absent. A run that was refused or broke has no outcome; its exit code is
-// compared like any other, and the error is returned unless it was expected. harness.WorkerMain must have been called
-// with the same catalogue. For a case with a search, Do makes the one run of the configuration.
+// compared like any other, and the error is returned unless it was expected. lockstormtest.Main (or harness.WorkerMain)
+// must have been called with the same catalogue. For a case with a search, Do makes the one run of the configuration.
 func (c Case) Do(ctx context.Context, cat *harness.Catalogue, dir string) (*harness.RunOutcome, []Difference, error) {
 	out, err := c.run(ctx, cat, dir)
 	if err == nil {

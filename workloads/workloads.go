@@ -1,6 +1,6 @@
-// Package workloads has the workloads of clients. A [Workload] runs one section at a time through a [Client], which
-// records every operation, reaches the points that faults are tied to, and obeys (or not) the loss of its lease. To
-// let the clients do something of your own, write a [Workload].
+// Package workloads lets you say what clients do while they hold a lock: write a [Workload]. A [Workload] runs one section at a
+// time through a [Client], which records every operation, reaches the points that faults are tied to, and obeys (or not) the loss
+// of its lease.
 //
 //	Workload.Section -> Client.Acquire -> Hold.Read / Write -> Hold.Release
 //	                        |                  |                   |

@@ -1,5 +1,5 @@
-// Package file holds locks that need no server: flock, exclusive creation, and no lock at all, the control that must
-// fail.
+// Package file lets you test locks that need no server (add [Part] to a catalogue): flock, exclusive creation, and no lock at
+// all, the control that must fail.
 package file
 
 import (

@@ -1,6 +1,6 @@
-// Package nats holds the lock that users build on a key-value bucket of NATS JetStream: create, update by revision,
-// delete by revision. The revision is a fencing token. NATS has no lock library: these are the calls of nats.go with
-// its defaults.
+// Package nats lets you test (add [Part] to a catalogue) the lock that users build on a key-value bucket of NATS JetStream:
+// create, update by revision, delete by revision. The revision is a fencing token. NATS has no lock library: these are the calls
+// of nats.go with its defaults.
 package nats
 
 import (

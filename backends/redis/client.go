@@ -1,6 +1,6 @@
-// Package redis holds the lock implementations on Redis: a ladder from the broken to the best that one server can do.
-// They share one client and differ in how they take, keep and release the key. The client retries as users' clients
-// do; a tap on its connections tells which of its errors and refusals are certain.
+// Package redis lets you test locks on Redis (add [Part] to a catalogue): a ladder from the broken to the best that one server
+// can do. They share one client and differ in how they take, keep and release the key. The client retries as users' clients do; a
+// tap on its connections tells which of its errors and refusals are certain.
 package redis
 
 import (

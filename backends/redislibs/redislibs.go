@@ -1,7 +1,7 @@
-// Package redislibs makes published Redis lock libraries into backends: redsync and redislock (bsm). Each is run as
-// its README shows it, with its own defaults and those of its Redis client, retries included: only the time to live,
-// the names of the keys and the dialler are ours (docs/adr/0015). Each adapter records what its library reports and
-// nothing more; what the library hides is read from its connections (package tap).
+// Package redislibs lets you test published libraries of locks on Redis (add [Part] to a catalogue): redsync and redislock (bsm).
+// Each is run as its README shows it, with its own defaults and those of its Redis client, retries included: only the time to
+// live, the names of the keys and the dialler are ours (docs/adr/0015). Each adapter records what its library reports and nothing
+// more; what the library hides is read from its connections (package tap).
 package redislibs
 
 import (

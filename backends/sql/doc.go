@@ -1,6 +1,5 @@
-// Package sql holds the locks that people build on MariaDB and PostgreSQL, and the topologies that they run on. Each
-// client has one connection of its own, as a session lock needs; the topology says which of the two engines it speaks
-// to.
+// Package sql lets you test the locks that people build on MariaDB and PostgreSQL: add [Part] to a catalogue. Each client has one
+// connection of its own, as a session lock needs; the topology says which of the two engines it speaks to.
 //
 //	session (one connection) <- rows (data in the lock's transaction)
 //	                         <- locks of a session: advisory, GET_LOCK

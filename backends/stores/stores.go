@@ -1,6 +1,6 @@
-// Package stores has all stores that lockstorm knows, for a catalogue: harness.New(stores.All()...). To test a lock
-// of your own, add only the parts that it needs, such as redis.Part; no others are compiled in. This is the one place
-// that lists stores: a new one is a folder below backends, and a line here.
+// Package stores lets you make a catalogue of all stores that lockstorm knows: harness.New(stores.All()...). To test a lock of
+// your own, add only the parts that it needs, such as redis.Part; no others are compiled in. This is the one place that lists
+// stores: a new one is a folder below backends, and a line here.
 package stores
 
 import (

@@ -1,4 +1,4 @@
-// Package checks is the catalogue of all checks; new ones are added here. Pass [Default] to checker.Judge.
+// Package checks lets you judge a record with all checks of lockstorm: pass [Default] to checker.Judge.
 package checks
 
 import (

@@ -1,6 +1,6 @@
-// Package facts tells what a record shows, without a verdict: who held what and when, what waited for what, which
-// releases freed another client's lock, when the host or a fault of ours held a party up, what the logs of registers
-// show. It is small and read-only, and every check reads it. Your own check reads the record through [Facts].
+// Package facts lets you ask what a record shows, without a verdict: who held what and when, what waited for what,
+// which releases freed another client's lock, when the host or a fault of ours held a party up, what the logs of registers show.
+// It is small and read-only, and every check reads it. Your own check reads the record through [Facts].
 //
 //	history.History -> New -> Facts
 package facts
@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/beliefs"
 )
 
 // Facts are what a history shows. Expensive facts are computed lazily. Facts is safe for concurrent use.
@@ -52,7 +51,7 @@ func Of(rec *history.Record) *Facts {
 func of(rec *history.Record) *Facts {
 	in := &Facts{Record: rec, Limit: 10 * time.Second, holds: make([]history.Interval, len(rec.Grants))}
 	for i, g := range rec.Grants {
-		in.holds[i] = beliefs.Hold(rec, g)
+		in.holds[i] = rec.Believed(g)
 	}
 	in.Unplanned = in.unplannedStalls()
 	in.lazy = lazily{

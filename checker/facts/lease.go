@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/beliefs"
 )
 
 // ExpiryBase returns the time from which the store may let the grant expire; false where grants do not run out.
@@ -21,7 +20,7 @@ func IsNotHeld(c *history.Call) bool { return c.NotHeld() }
 func (in *Facts) findWentOn() map[*history.Grant]bool {
 	out := map[*history.Grant]bool{}
 	for _, g := range in.Grants {
-		if len(g.Releases) > 0 && slices.ContainsFunc(g.Uses, func(u *history.Call) bool { return beliefs.AfterRelease(g, u) }) {
+		if len(g.Releases) > 0 && slices.ContainsFunc(g.Uses, func(u *history.Call) bool { return g.AfterRelease(u) }) {
 			out[g] = true
 		}
 	}

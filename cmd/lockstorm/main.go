@@ -2,9 +2,11 @@
 package main
 
 import (
-	"github.com/lockstorm/lockstorm"
+	"os"
+
 	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/cli"
 	"github.com/lockstorm/lockstorm/internal/cli/campaign"
 	"github.com/lockstorm/lockstorm/internal/cli/claims"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
@@ -12,7 +14,7 @@ import (
 
 func main() {
 	cat := harness.New(stores.All()...)
-	cat.Backends.Elsewhere("rueidislock", "its adapter is adapters/go/rueidislock (docs/adapters.md)")
-	program := lockstorm.Program{Name: "lockstorm", Suites: cases.Book(cat), Verbs: []lockstorm.Verb{claims.Verb, campaign.Verb}}
-	program.Main()
+	cat.Backends.Moved("rueidislock", "its adapter is adapters/go/rueidislock (docs/adapters.md)")
+	harness.WorkerMain(cat)
+	os.Exit(cli.Main(cases.Suites(cat), cli.System("lockstorm"), claims.Verb, campaign.Verb))
 }

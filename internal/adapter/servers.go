@@ -27,10 +27,10 @@ import (
 	"github.com/lockstorm/lockstorm/internal/sockets"
 )
 
-// Server is a program that an adapter needs as a server of its lock. In Command, Files and Ready.Command, {port} stands for
+// ServerProgram is a program that an adapter needs as a server of its lock. In Command, Files and Ready.Command, {port} stands for
 // the port of 127.0.0.1 on which it must listen, {dir} for a folder of its own, in which it is started, and {address:NAME} for
 // the link by which it reaches another server of the topology.
-type Server struct {
+type ServerProgram struct {
 	Name    string            `json:"name"`
 	Command []string          `json:"command"` // a name on PATH or an absolute path, with its arguments
 	Files   map[string]string `json:"files"`   // written into {dir} before the first start, by name
@@ -76,7 +76,7 @@ func (d Description) brings() (cluster.Topology, error) {
 		t.Nodes, t.Volatile = append(t.Nodes, r), t.Volatile || !s.Keeps
 	}
 	for i, r := range t.Nodes {
-		if slices.ContainsFunc(d.Servers, func(s Server) bool { return s.calls(r.Name) }) {
+		if slices.ContainsFunc(d.Servers, func(s ServerProgram) bool { return s.calls(r.Name) }) {
 			t.Nodes[i].Peering = cluster.Pairwise
 		}
 	}
@@ -86,7 +86,7 @@ func (d Description) brings() (cluster.Topology, error) {
 	return t, nil
 }
 
-func (s Server) recipe() (cluster.Recipe, error) {
+func (s ServerProgram) recipe() (cluster.Recipe, error) {
 	var r cluster.Recipe
 	switch {
 	case len(s.Command) == 0 || s.Command[0] == "":
@@ -121,7 +121,7 @@ func (s Server) recipe() (cluster.Recipe, error) {
 }
 
 // calls reports whether the server is told the address of another one.
-func (s Server) calls(name string) bool {
+func (s ServerProgram) calls(name string) bool {
 	texts := slices.Concat(s.Command, slices.Collect(maps.Values(s.Files)))
 	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "{address:"+name+"}") })
 }

@@ -28,9 +28,9 @@ print("it serves", flush=True)
 while True: s.accept()
 `
 
-func started(t *testing.T, s Server, then func(c *cluster.Cluster, dir string)) {
+func started(t *testing.T, s ServerProgram, then func(c *cluster.Cluster, dir string)) {
 	t.Helper()
-	top, err := Description{Name: "test", Servers: []Server{s}}.brings()
+	top, err := Description{Name: "test", Servers: []ServerProgram{s}}.brings()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func started(t *testing.T, s Server, then func(c *cluster.Cluster, dir string)) 
 	starter := proc.NewStarter()
 	defer starter.Close()
 	dir := filepath.Join(t.TempDir(), "with a blank")
-	c, err := cluster.Start(ctx, top, cluster.Process{Starter: starter}, dir, cluster.Options{})
+	c, err := cluster.Start(ctx, top, cluster.ProcessProvider{Starter: starter}, dir, cluster.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestServerIsReady(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := Server{
+			s := ServerProgram{
 				Name:    "store",
 				Command: []string{"sh", "-c", `trap "" INT; python3 -c "$0" "$1" & wait`, slowServer, "{dir}/a port"},
 				Ready:   ready,
@@ -98,27 +98,27 @@ func TestServerIsReady(t *testing.T) {
 // What cannot be a server is refused in words that name it.
 func TestServersAreRefused(t *testing.T) {
 	t.Parallel()
-	good := Server{Name: "a", Command: []string{"prog"}}
-	with := func(change func(s *Server)) Description {
+	good := ServerProgram{Name: "a", Command: []string{"prog"}}
+	with := func(change func(s *ServerProgram)) Description {
 		s := good
 		change(&s)
-		return Description{Servers: []Server{s}}
+		return Description{Servers: []ServerProgram{s}}
 	}
 	for want, d := range map[string]Description{
-		"\"command\" is missing":                    with(func(s *Server) { s.Command = nil }),
-		"\"./prog\" is a relative path":             with(func(s *Server) { s.Command = []string{"./prog"} }),
-		"no signal \"STOPNOW\"":                     with(func(s *Server) { s.Stop = "STOPNOW" }),
-		"outside of the server's folder":            with(func(s *Server) { s.Files = map[string]string{"../x": ""} }),
-		"lower case letters":                        with(func(s *Server) { s.Name = "A B" }),
-		"several \"topologies\"":                    {Topologies: []string{"x", "y"}, Servers: []Server{good}},
-		"two nodes of the topology are named \"a\"": {Servers: []Server{good, good}},
+		"\"command\" is missing":                    with(func(s *ServerProgram) { s.Command = nil }),
+		"\"./prog\" is a relative path":             with(func(s *ServerProgram) { s.Command = []string{"./prog"} }),
+		"no signal \"STOPNOW\"":                     with(func(s *ServerProgram) { s.Stop = "STOPNOW" }),
+		"outside of the server's folder":            with(func(s *ServerProgram) { s.Files = map[string]string{"../x": ""} }),
+		"lower case letters":                        with(func(s *ServerProgram) { s.Name = "A B" }),
+		"several \"topologies\"":                    {Topologies: []string{"x", "y"}, Servers: []ServerProgram{good}},
+		"two nodes of the topology are named \"a\"": {Servers: []ServerProgram{good, good}},
 		"no \"servers\" that stand on":              {Over: "x"},
 	} {
 		if _, err := d.brings(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	top, err := Description{Servers: []Server{{Name: "a", Command: []string{"p", "{{x}} {port}"}, Keeps: true}}}.brings()
+	top, err := Description{Servers: []ServerProgram{{Name: "a", Command: []string{"p", "{{x}} {port}"}, Keeps: true}}}.brings()
 	if err != nil || top.Name != "a" || top.Volatile {
 		t.Fatalf("%+v, %v", top, err)
 	}
@@ -131,7 +131,7 @@ func TestServersAreRefused(t *testing.T) {
 // leads is its own affair.
 func TestServersCallOthers(t *testing.T) {
 	t.Parallel()
-	top, err := Description{Over: "below", Servers: []Server{
+	top, err := Description{Over: "below", Servers: []ServerProgram{
 		{Name: "front", Command: []string{"p", "{address:store-1}"}, Files: map[string]string{"f": "{address:beside}"}, Keeps: true},
 		{Name: "beside", Command: []string{"p"}, Keeps: true},
 	}}.brings()

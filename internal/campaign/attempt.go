@@ -77,7 +77,7 @@ func (r *working) lacksFor(t Task) bool {
 	r.unable[t.Cell] = true
 	r.mu.Unlock()
 	if first {
-		r.tell(Progress{Note: fmt.Sprintf("the run %s is left to the other machines of the campaign, because this machine cannot "+
+		r.tell(WorkProgress{Note: fmt.Sprintf("the run %s is left to the other machines of the campaign, because this machine cannot "+
 			"execute the run: %v", r.Campaign.name(t), missing)})
 	}
 	return true
@@ -137,7 +137,7 @@ func (r *working) acknowledge(ctx context.Context, msg jetstream.Msg) {
 // more.
 func (r *working) attempt(ctx context.Context, o owner, given uint64, free func()) (out *gate.RunResult, again bool) {
 	cell := r.Campaign.Definition.Cells[o.Cell]
-	r.tell(Progress{Task: r.Campaign.name(o.Task)})
+	r.tell(WorkProgress{Task: r.Campaign.name(o.Task)})
 	dir, err := os.MkdirTemp(r.Dir, fmt.Sprintf("run-%s-", o.ID()))
 	if err != nil {
 		r.fail(harness.Environment(err))
@@ -182,7 +182,7 @@ func (r *working) attempt(ctx context.Context, o owner, given uint64, free func(
 	}
 	again = !r.board.settled(o)
 	r.sick(out)
-	r.tell(Progress{Task: r.Campaign.name(o.Task), Outcome: out, Note: map[bool]string{true: "a worker program of the campaign " +
+	r.tell(WorkProgress{Task: r.Campaign.name(o.Task), Outcome: out, Note: map[bool]string{true: "a worker program of the campaign " +
 		"will repeat this run"}[again]})
 	return out, again
 }

@@ -162,7 +162,7 @@ func TestDisturbed(t *testing.T) {
 
 // Of attempts that nothing disturbed the worst counts, whichever came first.
 func TestViolationStays(t *testing.T) {
-	bad, good, spoilt := &gate.RunResult{Status: gate.Worse}, &gate.RunResult{Status: gate.Expected},
+	bad, good, spoilt := &gate.RunResult{Status: gate.Violation}, &gate.RunResult{Status: gate.Expected},
 		&gate.RunResult{Status: gate.Inconclusive, Host: true}
 	for _, c := range []struct {
 		later, earlier *gate.RunResult
@@ -289,7 +289,7 @@ func TestUnable(t *testing.T) {
 	defer cancel()
 	w := worker(t, c, "w", 1, time.Millisecond)
 	var notes []string
-	w.Progress = func(e Progress) {
+	w.Progress = func(e WorkProgress) {
 		if e.Note != "" {
 			notes = append(notes, e.Note)
 		}

@@ -45,14 +45,14 @@ func TestStateCounts(t *testing.T) {
 		t.Errorf("of nothing: %+v", s)
 	}
 	put(0, 1, 0, "a", gate.Inconclusive, 4*time.Minute) // the host disturbed it: it was made again
-	put(0, 1, 1, "a", gate.Worse, 3*time.Minute)
+	put(0, 1, 1, "a", gate.Violation, 3*time.Minute)
 	put(0, 2, 0, "a", gate.Inconclusive, 3*time.Minute) // and is to be made again
 	put(1, 1, 0, "a", gate.Broken, 2*time.Minute)       // what is missing on two machines is missing
 	put(1, 1, 1, "b", gate.Broken, 2*time.Minute)
-	put(1, 2, 0, "a", gate.Expected, time.Hour) // too long ago for the rate
-	put(2, 1, 0, "a", gate.Worse, time.Minute)  // a control
+	put(1, 2, 0, "a", gate.Expected, time.Hour)    // too long ago for the rate
+	put(2, 1, 0, "a", gate.Violation, time.Minute) // a control
 	s := count()
-	want := map[gate.Status]int{gate.Worse: 1, gate.Broken: 1, gate.Expected: 1}
+	want := map[gate.Status]int{gate.Violation: 1, gate.Broken: 1, gate.Expected: 1}
 	if s.Done != 3 || s.Attempts != 6 || s.Disturbed != 4 || !maps.Equal(s.Statuses, want) {
 		t.Errorf("done %d, attempts %d, disturbed %d, %v", s.Done, s.Attempts, s.Disturbed, s.Statuses)
 	}

@@ -108,7 +108,7 @@ func sleepy(d time.Duration) func(context.Context, *gate.Suite, plan.Cell, uint6
 			return nil, ctx.Err()
 		}
 		o := &gate.RunResult{
-			Cell: c.Case.Name, Seed: seed, Attempt: attempt, Status: gate.Expected, Word: suite.Safe, Began: began,
+			Cell: c.Case.Name, Seed: seed, Attempt: attempt, Status: gate.Expected, Outcome: suite.Safe, Began: began,
 			Took: time.Since(began), Length: d, Dir: gate.RunDir(c.Case.Name, seed, attempt), Stats: map[string]int64{"grants": 1},
 		}
 		dir := filepath.Join(s.Dir, o.Dir)

@@ -33,7 +33,7 @@ func (r *working) next(ctx context.Context) (jetstream.Msg, Task) {
 		first++
 		if wait == emptyWaitMax && !r.idle && len(r.able) < len(r.Campaign.needs()) {
 			r.idle = true
-			r.tell(Progress{Note: "the queue of the campaign has no more runs that this machine can execute: this worker waits until " +
+			r.tell(WorkProgress{Note: "the queue of the campaign has no more runs that this machine can execute: this worker waits until " +
 				"the other machines have finished (Ctrl-C ends this worker)"})
 		}
 		if r.Idle > 0 && time.Since(r.last) > r.Idle && r.working() == 0 {
@@ -98,7 +98,7 @@ func (r *working) bear(ctx context.Context, err error) error {
 	}
 	if r.awaySince.IsZero() {
 		r.awaySince = time.Now()
-		r.tell(Progress{Note: "the queue does not answer, so this worker waits: " + r.Campaign.q.Explain(err).Error()})
+		r.tell(WorkProgress{Note: "the queue does not answer, so this worker waits: " + r.Campaign.q.Explain(err).Error()})
 	}
 	if _, gone := r.Campaign.q.JS.Stream(ctx, tasksOf(r.Campaign.Name)); errors.Is(gone, jetstream.ErrStreamNotFound) {
 		return fmt.Errorf("the campaign %s was removed from the queue %s, so this worker has no more runs to execute", r.Campaign.Name,

@@ -170,7 +170,7 @@ func TestQueueGone(t *testing.T) {
 	defer cancel()
 	w := worker(t, c, "w", 1, 0)
 	noted := make(chan string, 10)
-	w.Progress = func(e Progress) { noted <- e.Note }
+	w.Progress = func(e WorkProgress) { noted <- e.Note }
 	ended := make(chan error)
 	go func() { ended <- w.Run(ctx) }()
 	for state, err := c.State(t.Context(), catalogue()); err != nil || len(state.Workers) == 0; state,

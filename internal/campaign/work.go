@@ -35,11 +35,11 @@ type Worker struct {
 	// Do makes an attempt; nil: a run, as a suite does.
 	Do func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, attempt int) (*gate.RunResult, error)
 	// Progress is told of what happens; it may be called at the same time.
-	Progress func(Progress)
+	Progress func(WorkProgress)
 }
 
-// Progress is something that a worker says.
-type Progress struct {
+// WorkProgress is something that a worker says.
+type WorkProgress struct {
 	Task    string
 	Outcome *gate.RunResult // nil: it begins, or Note says more
 	Note    string
@@ -161,7 +161,7 @@ func (r *working) examine() error {
 			r.Campaign.Name, strings.Join(why, "; ")))
 	}
 	for _, w := range why {
-		r.tell(Progress{Note: "this machine cannot execute some runs: " + w})
+		r.tell(WorkProgress{Note: "this machine cannot execute some runs: " + w})
 	}
 	return nil
 }
@@ -183,7 +183,7 @@ func (r *working) follow(ctx context.Context, known chan struct{}) {
 		}
 		if since.IsZero() {
 			since = time.Now()
-			r.tell(Progress{Note: "the queue does not answer, so this worker waits: " + err.Error()})
+			r.tell(WorkProgress{Note: "the queue does not answer, so this worker waits: " + err.Error()})
 		}
 		if time.Since(since) > patience {
 			r.fail(err)
@@ -310,7 +310,7 @@ func (r *working) enter(ctx context.Context, t Task) (leave func()) {
 	}
 }
 
-func (r *working) tell(e Progress) {
+func (r *working) tell(e WorkProgress) {
 	if r.Progress == nil {
 		return
 	}

@@ -93,8 +93,8 @@ func (c *Catalog[S]) AddUnlisted(specs ...S) {
 	}
 }
 
-// Elsewhere says where to get an entry that another program has: the error of its name says it.
-func (c *Catalog[S]) Elsewhere(name, where string) {
+// Moved says where to get an entry that another program has: the error of its name says it.
+func (c *Catalog[S]) Moved(name, where string) {
 	if c.other == nil {
 		c.other = map[string]string{}
 	}

@@ -12,7 +12,7 @@ func (e entry) EntryDoc() string  { return e.doc }
 
 func TestGetSaysWhereElse(t *testing.T) {
 	c := New("lock", entry{"a-lock", "doc"})
-	c.Elsewhere("c", "the other program has it")
+	c.Moved("c", "the other program has it")
 	if _, err := c.Get("c"); err == nil || err.Error() != `lock "c" is not contained in this program: the other program has it` {
 		t.Errorf("%v", err)
 	}

@@ -78,8 +78,8 @@ type Verb func(*App) *cobra.Command
 // State is how the program reaches the operating system.
 func (a *App) State() State { return a.st }
 
-// Book is what the program has: its catalogue, and what it says of it.
-func (a *App) Book() *suite.Collection { return a.book }
+// Suites is what the program has: its catalogue, and what it says of it.
+func (a *App) Suites() *suite.Collection { return a.book }
 
 // Main runs the command line of a program with a book, [suite.Collection], and returns the exit code. The verbs are those that it
 // has beside ours.

@@ -44,7 +44,7 @@ func withCache(run func() int) int {
 func lockstorm(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = Main(cases.Book(harness.New(stores.All()...)), State{
+	code = Main(cases.Suites(harness.New(stores.All()...)), State{
 		Context: context.Background(), Name: "lockstorm", Args: args,
 		Stdout: &out, Stderr: &errs,
 	})
@@ -347,7 +347,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		"run, head":       {"run --backend file-flock" + short + filepath.Join(dir, "b"), filepath.Join(dir, "b"), syscall.EPIPE, 0},
 	} {
 		var errs bytes.Buffer
-		code := Main(cases.Book(harness.New(stores.All()...)),
+		code := Main(cases.Suites(harness.New(stores.All()...)),
 			State{Context: t.Context(), Name: "lockstorm", Args: strings.Fields(c.line), Stdout: &broken{10, c.err}, Stderr: &errs})
 		if c.out != "" {
 			r, err := harness.ReadResults(c.out)

@@ -16,7 +16,7 @@ import (
 )
 
 // writeSides writes the page of the later suite, with what differs from the earlier one.
-func writeSides(after *gate.Results, d *gate.Against, dir, page string) error {
+func writeSides(after *gate.SuiteResults, d *gate.Against, dir, page string) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		dir = filepath.Dir(dir)
 	}

@@ -231,7 +231,7 @@ func (a *App) Conclude(s *gate.Suite, out, baseline string, asJSON bool, err err
 }
 
 // readBaseline reads it; one that is to be written for the first time need not be there.
-func (s suiteFlags) readBaseline() (*gate.Results, error) {
+func (s suiteFlags) readBaseline() (*gate.SuiteResults, error) {
 	if s.baseline == "" {
 		if s.update {
 			return nil, errors.New("--update-baseline needs --baseline FILE: the file to write")
@@ -250,7 +250,7 @@ func (s suiteFlags) readBaseline() (*gate.Results, error) {
 
 // concludeSuite says what came of a suite, to people and to the CI service. What could not be written beside it
 // is said as well, and masks no violation.
-func (a *App) concludeSuite(r *gate.Results, out string, s suiteFlags, err error) error {
+func (a *App) concludeSuite(r *gate.SuiteResults, out string, s suiteFlags, err error) error {
 	if r == nil {
 		return harness.Environment(err)
 	}
@@ -267,7 +267,7 @@ func (a *App) concludeSuite(r *gate.Results, out string, s suiteFlags, err error
 	return a.Exit(code)
 }
 
-func (a *App) writeBaseline(r *gate.Results, path string) error {
+func (a *App) writeBaseline(r *gate.SuiteResults, path string) error {
 	b, err := json.MarshalIndent(r.Slim(), "", " ")
 	if err == nil {
 		err = files.WriteBytes(path, append(b, '\n'))

@@ -40,7 +40,7 @@ func written(t *testing.T, text string) string {
 func inCI(t *testing.T, env map[string]string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = Main(cases.Book(harness.New(stores.All()...)), State{
+	code = Main(cases.Suites(harness.New(stores.All()...)), State{
 		Context: context.Background(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &errs,
 		Env: func(name string) string { return env[name] },
 	})
@@ -83,7 +83,7 @@ func TestASuiteIsGreenAndRed(t *testing.T) {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	code, out, _ = lockstorm(t, "merge", filepath.Join(dir, "red"), "--out", filepath.Join(dir, "merged"), "--json")
-	var r gate.Results
+	var r gate.SuiteResults
 	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 1 || r.ExitCode != 1 {
 		t.Errorf("exit %d, %v\n%s", code, err, out)
 	}

@@ -26,14 +26,14 @@ type suiteView struct {
 
 	state   sync.Mutex
 	running []string
-	last    gate.Progress
+	last    gate.RunProgress
 	odd     int
 	ends    time.Time // as far as one can tell
 }
 
 func newSuiteView(st State) *suiteView { return &suiteView{view: newView(st)} }
 
-func (v *suiteView) event(e gate.Progress) {
+func (v *suiteView) event(e gate.RunProgress) {
 	name := fmt.Sprintf("%s seed %d", e.Cell.Case.Name, e.Seed)
 	v.state.Lock()
 	if e.Outcome == nil {
@@ -130,7 +130,7 @@ func (a *App) listCells(cells []plan.Cell, r *gate.Runner) error {
 }
 
 // summarizeSuite prints the unexpected outcomes, and how long the suite took.
-func (a *App) summarizeSuite(r *gate.Results, asJSON bool) error {
+func (a *App) summarizeSuite(r *gate.SuiteResults, asJSON bool) error {
 	if asJSON {
 		return a.PrintJSON(r)
 	}
@@ -167,7 +167,7 @@ func (a *App) summarizeSuite(r *gate.Results, asJSON bool) error {
 }
 
 // tellCI speaks to the CI service where it says that it is one: annotations, and a summary of the step.
-func (a *App) tellCI(r *gate.Results, out string, asJSON bool) error {
+func (a *App) tellCI(r *gate.SuiteResults, out string, asJSON bool) error {
 	env, w := a.st.Env, a.st.Stdout
 	if asJSON { // which is one document; commands of a workflow are read from both
 		w = a.st.Stderr

@@ -195,7 +195,7 @@ func TestVerifyOfAnAbsence(t *testing.T) {
 
 // A proof that nobody can follow says so.
 func TestVerifyOfALongProof(t *testing.T) {
-	p := harness.VerifiedProof{Finding: &checker.Finding{Proof: &proof.Proof{Events: make([]int64, fewEvents)}}}
+	p := harness.VerifiedProof{Finding: &checker.Finding{Proof: &proof.Certificate{Events: make([]int64, fewEvents)}}}
 	if got := verdict(p); !strings.Contains(got, "the few events") {
 		t.Errorf("a small proof: %q", got)
 	}

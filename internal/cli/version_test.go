@@ -20,7 +20,7 @@ func TestVersion(t *testing.T) {
 		t.Helper()
 		out.Reset()
 		var stderr strings.Builder
-		if code := Main(cases.Book(harness.New(stores.All()...)), State{
+		if code := Main(cases.Suites(harness.New(stores.All()...)), State{
 			Context: t.Context(), Name: "lockstorm", Args: args,
 			Stdout: &out, Stderr: &stderr,
 		}); code != 0 || stderr.Len() > 0 {

@@ -39,7 +39,7 @@ func TestFlagsAreToldInTwelveWords(t *testing.T) {
 	}
 	var out bytes.Buffer
 	st := cli.State{Context: context.Background(), Name: "lockstorm", Args: []string{"probe"}, Stdout: &out, Stderr: &out}
-	if code := cli.Main(cases.Book(harness.New(stores.All()...)), st, claims.Verb, campaign.Verb, probe); code != 0 || !walked {
+	if code := cli.Main(cases.Suites(harness.New(stores.All()...)), st, claims.Verb, campaign.Verb, probe); code != 0 || !walked {
 		t.Fatalf("exit %d: %s", code, out.String())
 	}
 }

@@ -30,10 +30,10 @@ func BenchmarkProofs(b *testing.B) {
 		}
 		r := checker.Judge(in, checks.Default())
 		judging += time.Since(began)
-		var claims []proof.Finding
+		var claims []proof.Claimed
 		for name, c := range r.Checks {
 			for i := range c.Findings {
-				claims = append(claims, proof.Finding{Claim: c.Findings[i].Claim(name), Events: c.Findings[i].Events})
+				claims = append(claims, proof.Claimed{Claim: c.Findings[i].Claim(name), Events: c.Findings[i].Events})
 			}
 		}
 		began = time.Now()

@@ -31,7 +31,7 @@ func TestClaimsOfHistories(t *testing.T) {
 				}
 			}
 			record := proof.New(rec)
-			p := record.Prove(proof.Finding{Claim: c, Events: of})
+			p := record.Prove(proof.Claimed{Claim: c, Events: of})
 			story, err := record.Verify(c, p)
 			judged := checker.Judge(in, checks.Default()).Checks[c.Check]
 			silent := judged.Verdict != checker.Pass && judged.Verdict != checker.Fail // it judged too little to say it

@@ -7,7 +7,7 @@
 //
 // Most rules are shown by what is there: two grants, what their clients did under them, the deadlines of their leases. Others
 // rest on what is not there: a lock that nobody gets again, a grant that nobody asked for. Their proof names a window and needs
-// the whole record ([Proof].Record).
+// the whole record ([Certificate].Record).
 //
 // A proof is checked as a record of its own. What a client did after its last event in it is unknown, so a proof
 // brings the event that shows that its client went on, and not only that nothing says otherwise. Held against the
@@ -33,9 +33,9 @@ type Claim struct {
 	To     int64    `json:"to_ns"`
 }
 
-// Proof is a claim that the events of a record prove, which are named by their place in it. Where a finding is about many
+// Certificate is a claim that the events of a record prove, which are named by their place in it. Where a finding is about many
 // grants, the claim of its proof is about those that show it.
-type Proof struct {
+type Certificate struct {
 	Grants []string `json:"grants,omitempty"`
 	From   int64    `json:"from_ns"`
 	To     int64    `json:"to_ns"`
@@ -47,7 +47,7 @@ type Proof struct {
 }
 
 // Of is the claim of a proof of a finding.
-func (p *Proof) Of(finding Claim) Claim {
+func (p *Certificate) Of(finding Claim) Claim {
 	finding.Grants, finding.From, finding.To = p.Grants, p.From, p.To
 	return finding
 }

@@ -43,7 +43,7 @@ func TestProofsOfFixtures(t *testing.T) {
 						continue
 					}
 					found++
-					p := record.Prove(proof.Finding{Claim: f.Claim(name), Events: f.Events})
+					p := record.Prove(proof.Claimed{Claim: f.Claim(name), Events: f.Events})
 					if !p.Record {
 						few++
 					} else if p.Why != "" && !containsAny(p.Why, unproven) {

@@ -102,11 +102,11 @@ func TestExcuses(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			record := recordOf(t, tc.text)
-			p := record.Prove(proof.Finding{Claim: tc.right})
+			p := record.Prove(proof.Claimed{Claim: tc.right})
 			if _, err := record.Verify(tc.right, p); err != nil {
 				t.Errorf("what is right is refused: %v\n%+v\n%s", err, p, tc.text)
 			}
-			for _, p := range []*proof.Proof{p, record.Prove(proof.Finding{Claim: tc.forged})} {
+			for _, p := range []*proof.Certificate{p, record.Prove(proof.Claimed{Claim: tc.forged})} {
 				if _, err := record.Verify(tc.forged, p); err == nil || !strings.Contains(err.Error(), "the class of the finding is "+
 					tc.right.Class) {
 					t.Errorf("another class: error %v\n%s", err, tc.text)

@@ -19,7 +19,7 @@ type registerLogs struct {
 }
 
 // expect lists those of the grants that findings are about.
-func (l *registerLogs) expect(findings []Finding) {
+func (l *registerLogs) expect(findings []Claimed) {
 	l.expected = map[string][]*history.Event{}
 	for i := range findings {
 		for _, id := range findings[i].Grants {

@@ -33,7 +33,7 @@ type Letter struct {
 }
 
 // Letter is a proof of a finding with its events.
-func (r *Record) Letter(finding Claim, p *Proof, message, digest string) (*Letter, error) {
+func (r *Record) Letter(finding Claim, p *Certificate, message, digest string) (*Letter, error) {
 	events, err := r.pick(p)
 	if err != nil {
 		return nil, err

@@ -33,8 +33,8 @@ func TestLetter(t *testing.T) {
 		Grants: []string{"a", "b"}, From: 112 * ms, To: 120 * ms,
 	}
 	record := recordOf(t, late)
-	p := record.Prove(proof.Finding{Claim: claim})
-	if all := record.ProveAll([]proof.Finding{{Claim: claim}, {Claim: claim}, {Claim: claim}}); len(all) != 3 ||
+	p := record.Prove(proof.Claimed{Claim: claim})
+	if all := record.ProveAll([]proof.Claimed{{Claim: claim}, {Claim: claim}, {Claim: claim}}); len(all) != 3 ||
 		!reflect.DeepEqual(all[0], p) || !reflect.DeepEqual(all[2], p) {
 		t.Fatalf("several at once: %v, one: %v", all, p)
 	}
@@ -100,7 +100,7 @@ func TestLetter(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := record.Letter(claim, &proof.Proof{Events: []int64{0, 99}}, "", ""); err == nil {
+	if _, err := record.Letter(claim, &proof.Certificate{Events: []int64{0, 99}}, "", ""); err == nil {
 		t.Error("a letter of events that are not there")
 	}
 	sum, err := proof.Digest(write(l))
@@ -262,7 +262,7 @@ func TestAbsences(t *testing.T) {
 		},
 	} {
 		t.Run(w.name, func(t *testing.T) {
-			p := &proof.Proof{Grants: w.claim.Grants, From: w.claim.From, To: w.claim.To, Record: true}
+			p := &proof.Certificate{Grants: w.claim.Grants, From: w.claim.From, To: w.claim.To, Record: true}
 			story, err := recordOf(t, w.text).Verify(w.claim, p)
 			switch {
 			case w.want == "" && (err != nil || len(story) == 0):
@@ -281,12 +281,12 @@ func TestProofOfAnother(t *testing.T) {
 		Check: "mutual-exclusion", Rule: "late-notice", Class: "defect", Reason: "told-late", Grants: []string{"a", "b"},
 		From: 1700 * ms, To: 1900 * ms,
 	}
-	for name, change := range map[string]func(p *proof.Proof){
-		"other grants": func(p *proof.Proof) { p.Grants = []string{"b", "a"} },
-		"a later time": func(p *proof.Proof) { p.From++ },
-		"a short time": func(p *proof.Proof) { p.To-- },
+	for name, change := range map[string]func(p *proof.Certificate){
+		"other grants": func(p *proof.Certificate) { p.Grants = []string{"b", "a"} },
+		"a later time": func(p *proof.Certificate) { p.From++ },
+		"a short time": func(p *proof.Certificate) { p.To-- },
 	} {
-		p := record.Prove(proof.Finding{Claim: finding})
+		p := record.Prove(proof.Claimed{Claim: finding})
 		if _, err := record.Verify(finding, p); err != nil {
 			t.Fatal(err)
 		}
@@ -343,7 +343,7 @@ end
 			Check: "mutual-exclusion", Rule: tc.rule, Class: tc.class, Reason: tc.reason, Grants: []string{"a", "b"},
 			From: tc.from * ms, To: tc.to * ms,
 		}
-		l, err := record.Letter(c, record.Prove(proof.Finding{Claim: c}), "", digest)
+		l, err := record.Letter(c, record.Prove(proof.Claimed{Claim: c}), "", digest)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Finding is a claim of the judge, and the events that it names.
-type Finding struct {
+// Claimed is a claim of the judge, and the events that it names.
+type Claimed struct {
 	Claim
 	Events []int64
 }
@@ -64,11 +64,11 @@ func (r *Record) killed(client string, at int64) *history.Event {
 
 // Prove finds the fewest events that prove a finding: none of them can be left out. Where there are none, the proof rests on
 // the record, and why says so.
-func (r *Record) Prove(f Finding) (proven *Proof) {
+func (r *Record) Prove(f Claimed) (proven *Certificate) {
 	err := ErrRecord
 	defer func() {
 		if p := recover(); p != nil { // the judgement stands without
-			proven = &Proof{
+			proven = &Certificate{
 				Grants: f.Grants, From: f.From, To: f.To, Events: f.Events, Record: true,
 				Why: fmt.Sprintf("the code that searches for a proof crashed (a bug of lockstorm): %v", p),
 			}
@@ -76,13 +76,13 @@ func (r *Record) Prove(f Finding) (proven *Proof) {
 	}()
 	if rules[f.Check][f.Rule].few != nil {
 		for _, c := range r.claims(f) {
-			var p *Proof
+			var p *Certificate
 			if p, err = r.prove(c, f.Events); err == nil {
 				return p
 			}
 		}
 	}
-	p := &Proof{Grants: f.Grants, From: f.From, To: f.To, Events: slices.Clone(f.Events), Record: true}
+	p := &Certificate{Grants: f.Grants, From: f.From, To: f.To, Events: slices.Clone(f.Events), Record: true}
 	if !errors.Is(err, ErrRecord) {
 		p.Why = err.Error()
 	}
@@ -90,8 +90,8 @@ func (r *Record) Prove(f Finding) (proven *Proof) {
 }
 
 // ProveAll finds the proofs of findings, of several at once.
-func (r *Record) ProveAll(findings []Finding) []*Proof {
-	out := make([]*Proof, len(findings))
+func (r *Record) ProveAll(findings []Claimed) []*Certificate {
+	out := make([]*Certificate, len(findings))
 	r.logs.expect(findings)
 	var next atomic.Int64
 	var done sync.WaitGroup
@@ -110,7 +110,7 @@ func (r *Record) ProveAll(findings []Finding) []*Proof {
 const mostClaims = 20
 
 // claims are what a finding claims, or what of it can be shown: of a loss that is about many writes, that of one of them.
-func (r *Record) claims(f Finding) []Claim {
+func (r *Record) claims(f Claimed) []Claim {
 	c := f.Claim
 	switch {
 	case f.Check == "lock-linearizability":
@@ -121,7 +121,7 @@ func (r *Record) claims(f Finding) []Claim {
 	return []Claim{c}
 }
 
-func (r *Record) losses(f Finding) (out []Claim) {
+func (r *Record) losses(f Claimed) (out []Claim) {
 	var e *history.Event
 	var others []*history.Event
 	for _, i := range f.Events {
@@ -154,7 +154,7 @@ func (r *Record) at(index int64) *history.Event {
 
 // prove reduces all events about the grants of a claim to those that prove it. Mostly it is enough to look at those that the
 // finding names.
-func (r *Record) prove(c Claim, named []int64) (*Proof, error) {
+func (r *Record) prove(c Claim, named []int64) (*Certificate, error) {
 	events, err := r.proven(c)
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (r *Record) prove(c Claim, named []int64) (*Proof, error) {
 		span, _ := rules[c.Check][c.Rule].few(built(r.rec.Run, events), c)
 		c.From, c.To = span.From, span.To
 	}
-	p := &Proof{Grants: c.Grants, From: c.From, To: c.To}
+	p := &Certificate{Grants: c.Grants, From: c.From, To: c.To}
 	for i := range events {
 		p.Events = append(p.Events, events[i].Index)
 	}
@@ -297,7 +297,7 @@ func reduce(events []history.Event, holds func([]history.Event) bool) []history.
 }
 
 // pick are the events of a proof.
-func (r *Record) pick(p *Proof) ([]history.Event, error) {
+func (r *Record) pick(p *Certificate) ([]history.Event, error) {
 	var out []history.Event
 	for _, i := range p.Events {
 		e := r.at(i)

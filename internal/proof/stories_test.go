@@ -45,7 +45,7 @@ func storiesOf(t *testing.T, path string) string {
 				continue
 			}
 			f := &findings[0]
-			p := record.Prove(proof.Finding{Claim: f.Claim(name), Events: f.Events})
+			p := record.Prove(proof.Claimed{Claim: f.Claim(name), Events: f.Events})
 			story, err := record.Verify(f.Claim(name), p)
 			fmt.Fprintf(&b, "%d %s %s %s (%s) events %v", n+1, name, f.Rule, f.Class, f.Reason, p.Events)
 			if p.Record {

@@ -10,7 +10,7 @@ import (
 
 // Verify holds a finding and its proof against the whole record. The record shows the finding, no more and no less than it
 // says, whatever the proof is; the events of the proof show it, or a part of it, and none of them can be left out.
-func (r *Record) Verify(finding Claim, p *Proof) (story []string, err error) {
+func (r *Record) Verify(finding Claim, p *Certificate) (story []string, err error) {
 	if finding.From < 0 || finding.To < finding.From { // what leaves the end open claims nothing
 		return nil, fmt.Errorf("the finding has no time: it is said to be from %s to %s", seconds(finding.From), seconds(finding.To))
 	}

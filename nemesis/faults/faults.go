@@ -1,6 +1,6 @@
-// Package faults is the catalogue of faults: one file each, with its Spec, the words for the docs, and how it is
-// injected, proven and healed. Package nemesis plans and carries them out; a fault in a module of somebody else is
-// written in the same way. Copy one of these files to write a fault of your own.
+// Package faults lets you inject all faults of lockstorm: add [Specs] to a catalogue. Each has a file with its Spec, the words
+// for the docs, and how it is injected, proven and healed. Package nemesis plans and carries them out; a fault in a module of
+// somebody else is written in the same way. Copy one of these files to write a fault of your own.
 package faults
 
 import (

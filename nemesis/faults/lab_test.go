@@ -80,7 +80,7 @@ func openLab(t *testing.T, top cluster.Topology, clients int, shim string) *lab 
 	ctx, cancel := context.WithTimeout(context.Background(), testLimit)
 	l := &lab{t: t, ctx: ctx, clock: history.NewClock(), net: link.New(), starter: proc.NewStarter(), fronts: map[link.Pair]string{}}
 	t.Cleanup(func() { l.close(cancel) })
-	p := cluster.Process{Starter: l.starter}
+	p := cluster.ProcessProvider{Starter: l.starter}
 	c, err := cluster.Start(ctx, top, p, filepath.Join(t.TempDir(), "nodes"), cluster.Options{Network: l.net, Shim: shim})
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ type record struct {
 	doubt     bool   // a request that could have taken it had no answer
 	held      bool   // the caller was told that it holds the lock
 	releasing bool   // the caller gives it up
-	given     error  // what its release came to
+	given     error  // the error of its release
 	asked     bool   // the release was sent
 }
 

@@ -1,5 +1,6 @@
-// Package embedded is package redis with a server inside the program, for hosts without redis-server. That server
-// keeps nothing, has no replicas, and is not Redis: a lock that passes on it may still fail on Redis.
+// Package embedded lets you test what package redis has (add [Part] in place of its) with a server inside the program, for hosts
+// without redis-server. That server keeps nothing, has no replicas, and is not Redis: a lock that passes on it may still fail on
+// Redis.
 package embedded
 
 import (

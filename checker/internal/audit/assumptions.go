@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/beliefs"
 )
 
 // assumptions judges the record, not the lock: an unsound record makes every other
@@ -136,7 +135,7 @@ func (in question) usedAfterRelease() []checker.Finding {
 	var out []checker.Finding
 	for _, g := range in.Grants {
 		for _, u := range g.Uses {
-			if !beliefs.AfterRelease(g, u) || len(out) >= checker.MaxFindings {
+			if !g.AfterRelease(u) || len(out) >= checker.MaxFindings {
 				continue
 			}
 			out = append(out, checker.Finding{

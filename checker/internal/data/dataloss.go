@@ -8,7 +8,6 @@ import (
 	"github.com/lockstorm/lockstorm/checker/causes"
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/beliefs"
 )
 
 // lossReason is the rule, class and cause of a lost update.
@@ -110,7 +109,7 @@ func (in question) wroteAfterRelease(w *history.Event) bool {
 	g := in.ByID[w.Grant]
 	return g != nil && in.WentOn()[g] && slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
 		return u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Invoke.Value.New == w.Value.New &&
-			beliefs.AfterRelease(g, u)
+			g.AfterRelease(u)
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/causes"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/beliefs"
 )
 
 // lossNotice asks whether a holder was told that it lost the lock, and how late: the
@@ -94,7 +93,7 @@ func (in question) successions(lock string) []succession {
 
 // told is when the holder could know that its lease is over.
 func (in question) told(g *history.Grant) (int64, bool) {
-	at := beliefs.Ends(g)
+	at := g.BeliefEnds()
 	return at, at < history.Forever
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/checker/internal/lin"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/beliefs"
 )
 
 // lockGrant is a grant of one lock, prepared: its operations, and until when its end
@@ -228,7 +227,7 @@ func (in question) endOps(lg *lockGrant) {
 	if leased {
 		lg.may(base)
 	}
-	if freed := beliefs.Freed(in.Record, lg.g); freed != history.Forever {
+	if freed := in.Record.Freed(lg.g); freed != history.Forever {
 		lg.may(freed)
 	}
 }

@@ -326,7 +326,7 @@ func (x *bench) ask(ctx context.Context, l backends.Locker, req backends.Request
 	return l.TryAcquire(ctx, req)
 }
 
-// acquired is what an attempt came to.
+// acquired is the outcome of an attempt.
 type acquired struct {
 	lease backends.Lease
 	err   error

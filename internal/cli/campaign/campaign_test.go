@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 func lockstorm(t *testing.T, env map[string]string, args ...string) (code int, said string) {
 	t.Helper()
 	var out bytes.Buffer
-	code = cli.Main(cases.Book(harness.New(stores.All()...)), cli.State{
+	code = cli.Main(cases.Suites(harness.New(stores.All()...)), cli.State{
 		Context: context.Background(), Name: "lockstorm", Args: append([]string{"campaign"}, args...), Stdout: &out, Stderr: &out,
 		Env: func(name string) string { return env[name] },
 	}, Verb)

@@ -89,7 +89,7 @@ func lost(again int) string {
 
 // look asks how far a campaign is, and publishes again what the queue has lost.
 func (v *verb) look(ctx context.Context, c *campaign.Campaign, republish bool) (s *campaign.State, again int, err error) {
-	if s, err = c.State(ctx, v.Book().Catalogue); err != nil {
+	if s, err = c.State(ctx, v.Suites().Catalogue); err != nil {
 		return nil, 0, err
 	}
 	if republish && len(s.Lost) > 0 {
@@ -225,7 +225,7 @@ func (v *verb) show(s *campaign.State, asJSON bool) error {
 	if len(counts) > 0 {
 		fmt.Fprintf(v.st.Stdout, "  %s\n", strings.Join(counts, ", "))
 	}
-	if worse := s.Statuses[gate.Worse]; worse > 0 {
+	if worse := s.Statuses[gate.Violation]; worse > 0 {
 		fmt.Fprintf(v.st.Stdout, "  %s ended with an unexpected violation: to see the report, run campaign finish --now\n",
 			cli.Plural(worse, "run"))
 	}
@@ -283,7 +283,7 @@ func (v *verb) remove(ctx context.Context, r reach, name string, force bool) err
 	}
 	if !force {
 		if c, err := campaign.Open(ctx, q, name); err == nil { // one that is not whole has no workers
-			s, err := c.State(ctx, v.Book().Catalogue)
+			s, err := c.State(ctx, v.Suites().Catalogue)
 			if err != nil {
 				return harness.Environment(err)
 			}

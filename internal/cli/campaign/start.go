@@ -107,7 +107,7 @@ func (v *verb) start(ctx context.Context, f startFlags) error {
 		return harness.Environment(err)
 	}
 	f.settings.Name = cmp.Or(f.settings.Name, def.Name)
-	m, err := campaign.Make(v.Book().Catalogue, *def, f.settings)
+	m, err := campaign.Make(v.Suites().Catalogue, *def, f.settings)
 	if err != nil {
 		return harness.Usage(err)
 	}
@@ -122,17 +122,17 @@ func (v *verb) start(ctx context.Context, f startFlags) error {
 			return v.ended(ctx, err)
 		}
 		fmt.Fprintf(v.st.Stdout, "campaign %s: %s published on the queue %s\nstart workers with: %s campaign work --queue %s "+
-			"--campaign %s\n", c.Name, cli.Plural(len(c.Tasks(v.Book().Catalogue)), "run"), q.URL(), v.st.Name, q.URL(), c.Name)
+			"--campaign %s\n", c.Name, cli.Plural(len(c.Tasks(v.Suites().Catalogue)), "run"), q.URL(), v.st.Name, q.URL(), c.Name)
 		return nil
 	}
 	return v.embed(ctx, f, m)
 }
 
 func (v *verb) publish(ctx context.Context, q *queue.Queue, m *campaign.Manifest) (*campaign.Campaign, error) {
-	c, err := campaign.Start(ctx, q, v.Book().Catalogue, m,
+	c, err := campaign.Start(ctx, q, v.Suites().Catalogue, m,
 		func(n, of int) { v.say("published %d of %s", n, cli.Plural(of, "task")) })
 	if err == nil {
-		if s, serr := c.State(ctx, v.Book().Catalogue); serr == nil && s.Done > 0 {
+		if s, serr := c.State(ctx, v.Suites().Catalogue); serr == nil && s.Done > 0 {
 			v.say("this campaign was started before, at %s, and now continues: %s", s.Started.Format(time.DateTime), line(s))
 		}
 		v.say("the queue (NATS %s) stores at most %s of runs, and deletes each run after %v", q.Version(),

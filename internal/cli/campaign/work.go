@@ -64,9 +64,9 @@ func (v *verb) work(ctx context.Context, r reach, jobs int, idle time.Duration, 
 		return harness.Environment(err)
 	}
 	defer done()
-	v.say("worker started: campaign %s (%s), queue %s", c.Name, cli.Plural(len(c.Tasks(v.Book().Catalogue)), "run"), q.URL())
+	v.say("worker started: campaign %s (%s), queue %s", c.Name, cli.Plural(len(c.Tasks(v.Suites().Catalogue)), "run"), q.URL())
 	w := &campaign.Worker{
-		Campaign: c, Catalogue: v.Book().Catalogue, Name: fmt.Sprintf("%s-%d-%d", machine, os.Getpid(), time.Now().UnixNano()%1e6),
+		Campaign: c, Catalogue: v.Suites().Catalogue, Name: fmt.Sprintf("%s-%d-%d", machine, os.Getpid(), time.Now().UnixNano()%1e6),
 		Machine: machine, Dir: dir, Jobs: jobs, Idle: idle,
 		Progress: v.event,
 	}
@@ -83,7 +83,7 @@ func (v *verb) work(ctx context.Context, r reach, jobs int, idle time.Duration, 
 }
 
 // event is a line for what a worker says.
-func (v *verb) event(e campaign.Progress) {
+func (v *verb) event(e campaign.WorkProgress) {
 	switch {
 	case e.Outcome != nil:
 		note := ""

@@ -4,6 +4,7 @@ package claims
 import (
 	"cmp"
 	"context"
+	_ "embed" // the answers
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +21,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/lockstorm/lockstorm/docs/measured"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/cli"
 	"github.com/lockstorm/lockstorm/internal/files"
@@ -33,6 +33,11 @@ import (
 
 // answersFile is what became of claims, in the directory of their runs.
 const answersFile = "claims.json"
+
+// Measured are the answers of the runs of `make series RUN=TestSeriesClaims`: JSON, a list of own.Answer.
+//
+//go:embed claims.json
+var Measured []byte
 
 // claimJobs is how many runs of claims are made at once: most of their time they wait.
 const claimJobs = 4
@@ -175,7 +180,7 @@ func (r *claimRuns) makeAll(ctx context.Context, claims []cases.Claim, jobs int)
 
 // one makes a run. A run that cannot be made here is an answer as well: the claim stays open.
 func (r *claimRuns) one(ctx context.Context, number int, run cases.ClaimRun) error {
-	o, _, err := run.Do(ctx, r.a.Book().Catalogue, filepath.Join(r.out, filepath.FromSlash(run.Name)))
+	o, _, err := run.Do(ctx, r.a.Suites().Catalogue, filepath.Join(r.out, filepath.FromSlash(run.Name)))
 	if ctx.Err() != nil {
 		return nil // interrupted: it says nothing
 	}
@@ -205,7 +210,7 @@ func (r *claimRuns) one(ctx context.Context, number int, run cases.ClaimRun) err
 // documentation.
 func readAnswers(path string) (answers []cases.ClaimResult, err error) {
 	if path == "" {
-		return answers, json.Unmarshal(measured.Claims, &answers)
+		return answers, json.Unmarshal(Measured, &answers)
 	}
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		if _, err := os.Stat(filepath.Join(path, answersFile)); err != nil {

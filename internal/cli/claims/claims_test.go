@@ -24,7 +24,7 @@ func lockstorm(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	st := cli.State{Context: context.Background(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &errs}
-	code = cli.Main(cases.Book(harness.New(stores.All()...)), st, Verb)
+	code = cli.Main(cases.Suites(harness.New(stores.All()...)), st, Verb)
 	return code, out.String(), errs.String()
 }
 

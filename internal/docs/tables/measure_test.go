@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/backends/stores"
-	"github.com/lockstorm/lockstorm/docs/measured"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/companion"
+	"github.com/lockstorm/lockstorm/internal/docs/measured"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
 )
@@ -40,7 +40,7 @@ func TestSeriesDefaults(t *testing.T) {
 	}
 }
 
-// The claims of the articles, about 160 runs; docs/measured/claims.json is written anew, of which `make docs` then makes
+// The claims of the articles, about 160 runs; internal/cli/claims/claims.json is written anew, of which `make docs` then makes
 // docs/claims.md and its pictures.
 func TestSeriesClaims(t *testing.T) {
 	const out = "lockstorm-runs/claims"
@@ -48,7 +48,7 @@ func TestSeriesClaims(t *testing.T) {
 		t.Fatal(err)
 	}
 	lockstorm(t, "claims", "--run", "--out", out)
-	lockstorm(t, "claims", "--from", out, "--keep", "docs/measured/claims.json")
+	lockstorm(t, "claims", "--from", out, "--keep", "internal/cli/claims/claims.json")
 }
 
 // measure runs a suite to its end, going on where it was stopped, and writes a page with what came of it.

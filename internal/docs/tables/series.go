@@ -11,7 +11,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/lockstorm/lockstorm/docs/measured"
+	"github.com/lockstorm/lockstorm/internal/docs/measured"
 	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 	"github.com/lockstorm/lockstorm/suite"

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker/facts"
-	"github.com/lockstorm/lockstorm/docs/measured"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/docs/measured"
 	"github.com/lockstorm/lockstorm/internal/suites/answer"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
 	"github.com/lockstorm/lockstorm/internal/suites/tally"
@@ -19,7 +19,7 @@ import (
 )
 
 // Matrix puts the cells of the suite full into the data of docs/matrix.md.
-func Matrix(t *measured.Table, cat *harness.Catalogue, r *gate.Results) {
+func Matrix(t *measured.Table, cat *harness.Catalogue, r *gate.SuiteResults) {
 	about(t, r)
 	t.Rows = nil
 	for _, j := range r.Cells {
@@ -46,7 +46,7 @@ func Matrix(t *measured.Table, cat *harness.Catalogue, r *gate.Results) {
 }
 
 // Defaults puts the locks with known flaws into the data of docs/defaults.md.
-func Defaults(t *measured.Table, _ *harness.Catalogue, r *gate.Results) {
+func Defaults(t *measured.Table, _ *harness.Catalogue, r *gate.SuiteResults) {
 	about(t, r)
 	t.About["seeds"], t.Rows = "column seeds", nil
 	for _, j := range r.Cells {
@@ -61,7 +61,7 @@ func Defaults(t *measured.Table, _ *harness.Catalogue, r *gate.Results) {
 }
 
 // about says what made the data.
-func about(t *measured.Table, r *gate.Results) {
+func about(t *measured.Table, r *gate.SuiteResults) {
 	seeds := 0
 	for _, j := range r.Cells {
 		seeds = max(seeds, j.Of)
@@ -84,8 +84,8 @@ func about(t *measured.Table, r *gate.Results) {
 func outcomes(row measured.Row, runs []gate.RunResult, of int) {
 	n, known := map[suite.Outcome]int{}, 0
 	for _, o := range runs {
-		if o.Word != "" && o.Status != gate.Inconclusive {
-			n[o.Word]++
+		if o.Outcome != "" && o.Status != gate.Inconclusive {
+			n[o.Outcome]++
 			known++
 		}
 	}
@@ -119,7 +119,7 @@ func number(v, unit float64) string {
 }
 
 // lostCount says which count of lost updates the runs of a suite used.
-func lostCount(r *gate.Results) string {
+func lostCount(r *gate.SuiteResults) string {
 	for _, j := range r.Cells {
 		for _, s := range j.Samples() {
 			if countsUnseen(s.Stats) {
@@ -145,7 +145,7 @@ func countsUnseen(figures map[string]int64) bool {
 var advices = []string{"Take it as it is", "Take it with a fence", "Only to avoid doubled work", "Defects", "One host only"}
 
 // Choosing puts a comparison into the data of docs/choosing.md: for each lock a row for each fault, and one for all of them.
-func Choosing(t *measured.Table, cat *harness.Catalogue, r *gate.Results) {
+func Choosing(t *measured.Table, cat *harness.Catalogue, r *gate.SuiteResults) {
 	about(t, r)
 	t.Rows = nil
 	var locks []measured.Rows

@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/backends/stores"
-	"github.com/lockstorm/lockstorm/docs/measured"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/cli/claims"
+	"github.com/lockstorm/lockstorm/internal/docs/measured"
 	"github.com/lockstorm/lockstorm/internal/suites/answer"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 	"github.com/lockstorm/lockstorm/internal/suites/gate"
@@ -24,7 +25,7 @@ var rewrite = flag.Bool("rewrite", false, "write the files anew")
 func TestDocsAreNotStale(t *testing.T) {
 	cat := harness.New(stores.All()...)
 	var answers []cases.ClaimResult
-	if err := json.Unmarshal(measured.Claims, &answers); err != nil {
+	if err := json.Unmarshal(claims.Measured, &answers); err != nil {
 		t.Fatal(err)
 	}
 	files := map[string]string{"../../../docs/faults.md": Faults(cat), "../../../docs/backends.md": Backends(cat)}
@@ -160,11 +161,11 @@ func TestUpdate(t *testing.T) {
 }
 
 // suiteOf is a suite of three locks, two of which fail in one of three runs.
-func suiteOf() *gate.Results {
+func suiteOf() *gate.SuiteResults {
 	cell := func(lock string, word suite.Outcome) gate.CellResult {
 		return gate.CellResult{
-			Row: lock, Column: "client-pause", Status: gate.Worse, AsIt: 1, Of: 3, Command: "--backend " + lock,
-			Runs: []gate.RunResult{{Word: word}, {Word: suite.Safe}, {Word: suite.Safe, Status: gate.Inconclusive}},
+			Row: lock, Column: "client-pause", Status: gate.Violation, AsIt: 1, Of: 3, Command: "--backend " + lock,
+			Runs: []gate.RunResult{{Outcome: word}, {Outcome: suite.Safe}, {Outcome: suite.Safe, Status: gate.Inconclusive}},
 			Figures: map[string]tally.Value{
 				"violations.rate": {Value: 12, Low: 3, High: 40},
 				"recovery.median": {Value: 1.5e9, Low: 1e9, High: 2e9},
@@ -174,7 +175,7 @@ func suiteOf() *gate.Results {
 	lock := func(name string, lost float64) answer.Lock {
 		return answer.Lock{Name: name, PlainShare: &tally.Value{Value: lost}, Recovery: &tally.Value{Value: 1.5e9}}
 	}
-	return &gate.Results{
+	return &gate.SuiteResults{
 		Verdict: "3 cells", CPUs: 2, Versions: map[string]string{"redis-server": "redis-server v=7"},
 		Cells:  []gate.CellResult{cell("file-flock", suite.Safe), cell("redis-del", suite.Defect), cell("redis-lua", suite.Defect)},
 		Answer: &answer.Ranking{Locks: []answer.Lock{lock("file-flock", 0), lock("redis-del", 30), lock("redis-lua", 20)}},
@@ -182,7 +183,7 @@ func suiteOf() *gate.Results {
 }
 
 // fills are the pages that a suite measures.
-var fills = map[string]func(*measured.Table, *harness.Catalogue, *gate.Results){
+var fills = map[string]func(*measured.Table, *harness.Catalogue, *gate.SuiteResults){
 	"matrix": Matrix, "choosing": Choosing, "defaults": Defaults,
 }
 
@@ -192,7 +193,7 @@ func TestSuites(t *testing.T) {
 		"matrix": {
 			"|fault|`file-flock`|\n|---|:-:|\n|[client-pause](faults.md#client-pause)|✅2/3|\n", "|fault|`redis-del`|`redis-lua`|\n",
 			"|❌1/3|❌1/3|\n",
-			"`redis-lua` under `client-pause` was not as expected: " + string(gate.Worse) + ", 1 of 3",
+			"`redis-lua` under `client-pause` was not as expected: " + string(gate.Violation) + ", 1 of 3",
 		},
 		"choosing": {
 			"|**Defects**|||||||||||\n|`redis-lua`|➖|❌1/3|➖|➖|➖|➖|20 %|no tokens|1.5 s||\n|`redis-del`|➖|❌1/3|",

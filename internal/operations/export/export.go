@@ -1,6 +1,6 @@
 // Package export makes of a record of ours a history of operations, for tools that know no leases.
 //
-//	history.Record -> beliefs.Hold -> acquire and release of each grant -> operations.WriteJepsen, WritePorcupine
+//	history.Record -> Record.Believed -> acquire and release of each grant -> operations.WriteJepsen, WritePorcupine
 //
 // Each grant is a process of its own; the client is in the value. A hold that ended without a release, because its lease
 // was over, its holder was told or died, becomes a release of unknown outcome at its end: from then on the lock may have

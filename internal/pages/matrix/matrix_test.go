@@ -24,8 +24,8 @@ import (
 )
 
 // large is a suite of so many cells, with words that must be escaped.
-func large(cells int) *gate.Results {
-	r := &gate.Results{
+func large(cells int) *gate.SuiteResults {
+	r := &gate.SuiteResults{
 		Name: "all & <b>", Program: "mylocks", Doc: "every lock", Verdict: "not as expected", ExitCode: 1,
 		Controls: []string{"a control misbehaves"},
 		Baseline: &gate.Against{Before: "before", New: []string{"x"}, Said: [][3]string{{"backend-0/fault-1", "safe", "inherent"}}},
@@ -39,16 +39,16 @@ func large(cells int) *gate.Results {
 		}},
 	}
 	words := []suite.Outcome{suite.Safe, suite.Inherent, suite.Defect, suite.Blocks, ""}
-	statuses := []gate.Status{gate.Expected, gate.Worse, gate.Missed, gate.Broken}
+	statuses := []gate.Status{gate.Expected, gate.Violation, gate.Missed, gate.Broken}
 	for i := range cells {
 		c := gate.CellResult{
 			Name: fmt.Sprintf("backend-%d/fault-%d", i/20, i%20), Text: "a <script>alert(1)</script> | pipe",
-			Row: fmt.Sprintf("backend-%d", i/20), Column: fmt.Sprintf("fault-%d", i%20), Status: statuses[i%4], Word: words[i%5],
+			Row: fmt.Sprintf("backend-%d", i/20), Column: fmt.Sprintf("fault-%d", i%20), Status: statuses[i%4], Outcome: words[i%5],
 			Why: []string{"seed 1: it failed\nbadly"}, AsIt: 2, Of: 3, Command: "--backend redis-lua --nemesis 'x'",
 			Figures: map[string]tally.Value{"violations.rate": {Value: 3, Low: 3, High: 3}},
 		}
 		if c.Column == "fault-0" {
-			c.Column, c.Word = "none", suite.Safe
+			c.Column, c.Outcome = "none", suite.Safe
 		}
 		for n, name := range []string{"exposures", "overlap", "recovery.median", "acquire.p50", "acquire.p99"} {
 			v := float64(i*n) * 1e6
@@ -70,7 +70,7 @@ func large(cells int) *gate.Results {
 }
 
 // shownIn are results whose runs are in a directory.
-func shownIn(t *testing.T, r *gate.Results) *Table {
+func shownIn(t *testing.T, r *gate.SuiteResults) *Table {
 	t.Helper()
 	dir := t.TempDir()
 	for _, c := range r.Cells {
@@ -119,7 +119,7 @@ func TestPage(t *testing.T) {
 
 // A table without anything is a page, too.
 func TestEmptyPage(t *testing.T) {
-	for _, table := range []*Table{Of(&gate.Results{}, "", ""), Of(large(0), "", ""), Of(large(1), "", "")} {
+	for _, table := range []*Table{Of(&gate.SuiteResults{}, "", ""), Of(large(0), "", ""), Of(large(1), "", "")} {
 		var b bytes.Buffer
 		if err := table.HTML(&b); err != nil {
 			t.Error(err)
@@ -217,8 +217,8 @@ func TestJUnit(t *testing.T) {
 
 // Two suites side by side: what differs significantly stands open, the rest is folded, and nothing is left out.
 func TestSides(t *testing.T) {
-	of := func(word suite.Outcome, p99 int64) *gate.Results {
-		c := gate.CellResult{Name: "a", Word: word}
+	of := func(word suite.Outcome, p99 int64) *gate.SuiteResults {
+		c := gate.CellResult{Name: "a", Outcome: word}
 		for i := range int64(12) {
 			c.Runs = append(c.Runs, gate.RunResult{Stats: checker.Figures{
 				"grants": 100, "violations": 0, "acquire_p99_ns": p99 + i*1000,
@@ -227,7 +227,7 @@ func TestSides(t *testing.T) {
 		f, _ := tally.Find("acquire.p99")
 		v, _ := f.Over(c.Samples())
 		c.Figures = map[string]tally.Value{f.Name: v}
-		return &gate.Results{Name: "fake", Cells: []gate.CellResult{c}}
+		return &gate.SuiteResults{Name: "fake", Cells: []gate.CellResult{c}}
 	}
 	before, after := of(suite.Safe, 1e6), of(suite.Defect, 9e6)
 	after.Baseline = gate.Compare(before, after)

@@ -33,7 +33,7 @@ func (t *Table) plots() (out []plotted) {
 				"point is the median of the runs; the line through the point is the 95 % confidence interval (with few runs: the range of " +
 				"the values).",
 			[]string{"acquire.p50", "acquire.p99"},
-			func(c cell) bool { return c.Column == "none" && c.Word == suite.Safe },
+			func(c cell) bool { return c.Column == "none" && c.Outcome == suite.Safe },
 		},
 		{
 			"Time to recover after a fault", "Longest time from the end of a fault until the lock was granted again. If the fault does " +

@@ -33,7 +33,7 @@ const (
 
 // Write judges a suite, and writes results.json and every report of it into a directory. The reports of
 // the runs are linked to from there. before, if any, is a baseline.
-func Write(s *gate.Suite, dir string, before *gate.Results) (*gate.Results, error) {
+func Write(s *gate.Suite, dir string, before *gate.SuiteResults) (*gate.SuiteResults, error) {
 	r := s.Judge(before)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return r, err
@@ -49,13 +49,13 @@ func Write(s *gate.Suite, dir string, before *gate.Results) (*gate.Results, erro
 
 // Table is results as they are shown.
 type Table struct {
-	*gate.Results
+	*gate.SuiteResults
 	Cells []cell
 }
 
 // Of is what results are shown as. runs are where the directories of the runs are, page is that of the report.
-func Of(r *gate.Results, runs, page string) *Table {
-	t := &Table{Results: r}
+func Of(r *gate.SuiteResults, runs, page string) *Table {
+	t := &Table{SuiteResults: r}
 	for i := range r.Cells {
 		c := cell{CellResult: &r.Cells[i]}
 		for k := range c.CellResult.Runs {
@@ -125,7 +125,7 @@ func (t *Table) Facts() [][2]string {
 
 // kinds of statuses, for their colours.
 var kinds = map[gate.Status]string{
-	gate.Worse: "bad", gate.Broken: "open", gate.Inconclusive: "open", gate.NotRun: "open", gate.Missed: "odd",
+	gate.Violation: "bad", gate.Broken: "open", gate.Inconclusive: "open", gate.NotRun: "open", gate.Missed: "odd",
 	gate.Passed: "odd", gate.Expected: "good", gate.Known: "good", gate.Skipped: "off",
 }
 
@@ -153,7 +153,7 @@ func (c cell) Why() []string {
 // Weak reports whether a cell is safe by few exposures: a chance of a violation of a twentieth and more is left.
 func (c cell) Weak() bool {
 	const weak = 0.05
-	return c.Word == suite.Safe && (c.NoneIn == 0 || c.NoneIn > weak)
+	return c.Outcome == suite.Safe && (c.NoneIn == 0 || c.NoneIn > weak)
 }
 
 // Rate is the figure that says most of a cell in the matrix. Of a safe one it says how often it was put to
@@ -168,7 +168,7 @@ func (c cell) Rate() string {
 		{"violating.runs", " of runs"},
 	} {
 		f, _ := tally.Find(one[0])
-		if v, ok := c.Figures[one[0]]; ok && v.Value > 0 && c.Word != suite.Safe {
+		if v, ok := c.Figures[one[0]]; ok && v.Value > 0 && c.Outcome != suite.Safe {
 			return f.Text(v.Value) + one[1]
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // Cell is what is known of a lock under a fault.
 type Cell struct {
 	Lock, Fault string
-	Word        suite.Outcome  // the worst of its runs; empty: no run says anything
+	Outcome     suite.Outcome  // the worst of its runs; empty: no run says anything
 	Skipped     bool           // it was not run
 	Open        int            // runs that nobody can judge, or that are missing
 	Samples     []tally.Sample // of the runs that came to an answer
@@ -67,7 +67,7 @@ type Lock struct {
 // Violation is a fault under which a lock broke a promise.
 type Violation struct {
 	Fault     string        `json:"fault"`
-	Word      suite.Outcome `json:"word"` // the worst
+	Outcome   suite.Outcome `json:"word"` // the worst
 	Runs      int           `json:"runs"`
 	Violating int           `json:"violating"` // of them
 }
@@ -157,7 +157,7 @@ func (l *Lock) tried(c Cell) {
 	case violating == 0:
 		l.Survived = lists.With(l.Survived, c.Fault)
 	default:
-		l.violated(Violation{c.Fault, c.Word, len(c.Samples), violating})
+		l.violated(Violation{c.Fault, c.Outcome, len(c.Samples), violating})
 	}
 }
 
@@ -166,7 +166,7 @@ func (l *Lock) violated(v Violation) {
 	l.Survived = slices.DeleteFunc(l.Survived, func(f string) bool { return f == v.Fault })
 	for i := range l.Violated {
 		if o := &l.Violated[i]; o.Fault == v.Fault {
-			o.Word, o.Runs, o.Violating = suite.WorseOf(o.Word, v.Word), o.Runs+v.Runs, o.Violating+v.Violating
+			o.Outcome, o.Runs, o.Violating = suite.WorseOf(o.Outcome, v.Outcome), o.Runs+v.Runs, o.Violating+v.Violating
 			return
 		}
 	}
@@ -255,7 +255,7 @@ func valueOf(vs ...*tally.Value) float64 {
 // worst is the worst of its violations; empty where it has none.
 func (l Lock) worst() (w suite.Outcome) {
 	for _, v := range l.Violated {
-		w = suite.WorseOf(w, v.Word)
+		w = suite.WorseOf(w, v.Outcome)
 	}
 	return w
 }

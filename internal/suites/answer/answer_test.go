@@ -13,7 +13,7 @@ import (
 
 // runsOf are runs of a lock under a fault of which so many violate.
 func runsOf(lock, fault string, word suite.Outcome, violating, of int, stats checker.Figures) Cell {
-	c := Cell{Lock: lock, Fault: fault, Word: word}
+	c := Cell{Lock: lock, Fault: fault, Outcome: word}
 	for i := range of {
 		s := checker.Figures{tally.Violated: 0, "grants": 100}
 		if i < violating {

@@ -62,7 +62,7 @@ func (l Lock) violations() (out []string) {
 	for _, w := range []suite.Outcome{suite.Defect, suite.Blocks, suite.Inherent} {
 		var faults []string
 		for _, v := range l.Violated {
-			if v.Word != w {
+			if v.Outcome != w {
 				continue
 			}
 			name := v.Fault

@@ -56,7 +56,7 @@ const worth = 0.2
 
 // Compare says what differs from an earlier suite to a later one. A figure differs when chance would do
 // so in less than 5 of 100 comparisons of suites as large as these, and by a fifth at least.
-func Compare(before, after *Results) *Against {
+func Compare(before, after *SuiteResults) *Against {
 	a := &Against{Before: before.Name}
 	old := before.byName()
 	var all []Change
@@ -93,11 +93,11 @@ func Compare(before, after *Results) *Against {
 
 // words compares what the two show for certain: how bad it is, and which checks fail as what.
 func (a *Against) words(b, j CellResult) {
-	if b.Word == "" || j.Word == "" {
+	if b.Outcome == "" || j.Outcome == "" {
 		return
 	}
 	more, less, broken := always(j, b), always(b, j), defects(j, b)
-	was, is := b.Word, j.Word
+	was, is := b.Outcome, j.Outcome
 	switch {
 	case was != is && suite.WorseOf(was, is) == is:
 		a.New = append(a.New, fmt.Sprintf("%s: the outcome is %s (before: %s)", j.Name, is, was))

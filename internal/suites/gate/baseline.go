@@ -18,11 +18,11 @@ import (
 const maxResults = 256 << 20
 
 // ReadResults reads the results of a suite: of its directory, or of a file.
-func ReadResults(path string) (*Results, error) {
+func ReadResults(path string) (*SuiteResults, error) {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		path = filepath.Join(path, ResultsFile)
 	}
-	var r Results
+	var r SuiteResults
 	if err := files.ReadJSON(path, maxResults, &r); err != nil {
 		return nil, fmt.Errorf("cannot read the results.json of a suite: %w", err)
 	}
@@ -37,7 +37,7 @@ func ReadResults(path string) (*Results, error) {
 // baseline knows of it (a check with its class, a threshold), does not gate. One that shows anything else
 // does, and so does one that was kept as known and is cured, for it would be known again when it comes
 // back; and a figure that is significantly worse. What is as expected is as expected, whatever it was.
-func (r *Results) Measure(before *Results) {
+func (r *SuiteResults) Measure(before *SuiteResults) {
 	r.Baseline = Compare(before, r)
 	old := before.byName()
 	for i := range r.Cells {
@@ -54,7 +54,7 @@ func (r *Results) Measure(before *Results) {
 }
 
 // surprising are the statuses that a baseline can make known.
-var surprising = []Status{Worse, Missed, Passed}
+var surprising = []Status{Violation, Missed, Passed}
 
 // wasSurprising reports whether a baseline knows that a cell is not as expected.
 func (j CellResult) wasSurprising() bool {
@@ -129,20 +129,20 @@ func (b known) knows(d suite.Deviation) bool {
 	case b.says:
 		return slices.Contains(b.Deviates, d)
 	case d.Check != "":
-		return b.Failed[d.Check] > 0 && suite.WorseOf(b.Word, d.Word()) == b.Word
+		return b.Failed[d.Check] > 0 && suite.WorseOf(b.Outcome, d.Outcome()) == b.Outcome
 	case d.Threshold != "":
 		return slices.Contains(b.Broken, d.Threshold)
 	}
-	return b.Status == Passed && b.Word == suite.Safe
+	return b.Status == Passed && b.Outcome == suite.Safe
 }
 
 // Knows reports whether a baseline has all in which a run deviates.
-func (r *Results) Knows(o *RunResult) bool {
+func (r *SuiteResults) Knows(o *RunResult) bool {
 	j, has := r.byName()[o.Cell]
 	return has && len(o.Deviates) > 0 && len(known{j, r.Deviations}.unknown(o.Deviates)) == 0
 }
 
-func (r *Results) byName() map[string]CellResult {
+func (r *SuiteResults) byName() map[string]CellResult {
 	out := map[string]CellResult{}
 	for _, j := range r.Cells {
 		out[j.Name] = j
@@ -160,7 +160,7 @@ func saysOf(lines []string, cell string) string {
 }
 
 // Slim are the results as a baseline is kept: without what only a report shows.
-func (r *Results) Slim() *Results {
+func (r *SuiteResults) Slim() *SuiteResults {
 	out := *r
 	out.Baseline, out.Answer, out.Cells = nil, nil, slices.Clone(r.Cells)
 	for i := range out.Cells {

@@ -10,7 +10,7 @@ import (
 )
 
 // cellOf is a suite of one cell whose runs deviate so, each with a status of its own; thresholds are over all.
-func cellOf(t *testing.T, thresholds string, runs ...RunResult) *Results {
+func cellOf(t *testing.T, thresholds string, runs ...RunResult) *SuiteResults {
 	t.Helper()
 	s := fake(map[string][]Status{"a": make([]Status, len(runs))})
 	for i := range runs {
@@ -31,14 +31,14 @@ func cellOf(t *testing.T, thresholds string, runs ...RunResult) *Results {
 // failing is a run that deviates by certain findings of a check.
 func failing(check string, class checker.Class) RunResult {
 	return RunResult{
-		Status: Worse, Exit: 1, Word: suite.Deviation{Check: check, Class: class}.Word(),
+		Status: Violation, Exit: 1, Outcome: suite.Deviation{Check: check, Class: class}.Outcome(),
 		Deviates: []suite.Deviation{{Check: check, Class: class}},
 		Checks:   map[string]CheckSummary{check: {Verdict: checker.Fail, Required: true, Certain: []checker.Class{class}}},
 	}
 }
 
 // passing is a run that is as expected.
-func passing() RunResult { return RunResult{Status: Expected, Word: suite.Safe} }
+func passing() RunResult { return RunResult{Status: Expected, Outcome: suite.Safe} }
 
 // slow is a run with a latency.
 func slow(o RunResult) RunResult {
@@ -55,7 +55,7 @@ func violating(o RunResult) RunResult {
 // missed is a run of a lock that should be a defect and is inherent only.
 func missed() RunResult {
 	return RunResult{
-		Status: Missed, Exit: 1, Word: suite.Inherent,
+		Status: Missed, Exit: 1, Outcome: suite.Inherent,
 		Deviates: []suite.Deviation{{Check: checker.MutualExclusion, Class: checker.Inherent}},
 	}
 }
@@ -65,7 +65,7 @@ func missed() RunResult {
 func TestABaselineKnowsOnlyWhatItKnows(t *testing.T) {
 	const latency, none = "acquire.p99 < 1ms", "violations == 0"
 	for name, c := range map[string]struct {
-		before, after *Results
+		before, after *SuiteResults
 		want          int
 		told          string
 	}{
@@ -116,12 +116,12 @@ func TestABaselineKnowsOnlyWhatItKnows(t *testing.T) {
 
 // A baseline that was written before baselines said what they know still knows its checks and thresholds.
 func TestAnOldBaseline(t *testing.T) {
-	old := func(r *Results) *Results {
+	old := func(r *SuiteResults) *SuiteResults {
 		r.Cells[0].Deviates, r.Cells[0].FailedAs, r.Deviations = nil, nil, false
 		return r.Slim()
 	}
 	for name, c := range map[string]struct {
-		before, after *Results
+		before, after *SuiteResults
 		want          int
 	}{
 		"the same check": {
@@ -154,7 +154,7 @@ func TestTheFirstReason(t *testing.T) {
 	overlap.Quoted = &Quoted{Check: checker.MutualExclusion, Rule: "overlap", Class: checker.Defect, Lost: 9, Length: 9}
 	release.Quoted = &Quoted{Check: checker.Ownership, Rule: "foreign-release", Class: checker.Defect}
 	j := cellOf(t, "", RunResult{Status: Inconclusive}, overlap, release).Cells[0]
-	if j.Status != Worse || !strings.HasPrefix(j.Why[0], "seed 3:") || !strings.HasPrefix(j.Why[2], "seed 1:") {
+	if j.Status != Violation || !strings.HasPrefix(j.Why[0], "seed 3:") || !strings.HasPrefix(j.Why[2], "seed 1:") {
 		t.Errorf("%s: %q", j.Status, j.Why)
 	}
 }
@@ -221,7 +221,7 @@ func TestKnows(t *testing.T) {
 
 // The command beside a cell is that of the run that is told first, and of no run where the cell as a whole is told.
 func TestTheCommandBesideACell(t *testing.T) {
-	bad, good := failing(checker.Ownership, checker.Defect), RunResult{Status: Passed, Word: suite.Safe}
+	bad, good := failing(checker.Ownership, checker.Defect), RunResult{Status: Passed, Outcome: suite.Safe}
 	bad.Command, good.Command = "bad", "good"
 	if j := cellOf(t, "", passing(), bad).Cells[0]; j.Line() != "bad" {
 		t.Errorf("%q", j.Line())

@@ -15,7 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/suite"
 )
 
-// CellResult is what a cell came to.
+// CellResult is the outcome of a cell.
 type CellResult struct {
 	Name    string `json:"name"`
 	Text    string `json:"text"`
@@ -25,7 +25,7 @@ type CellResult struct {
 	// its runs were chosen for what they show: by a search, or to be repeated
 	Chosen   bool                   `json:"chosen,omitempty"`
 	Status   Status                 `json:"status"`
-	Word     suite.Outcome          `json:"word,omitempty"` // the worst of its runs; empty: nobody can tell
+	Outcome  suite.Outcome          `json:"word,omitempty"` // the worst of its runs; empty: nobody can tell
 	Expected suite.Expectation      `json:"expected"`
 	Failed   map[string]int         `json:"failed,omitempty"`    // required checks, and in how many runs
 	FailedAs map[string]int         `json:"failed_as,omitempty"` // the same by check and class, as "ownership (defect)"
@@ -65,7 +65,7 @@ func (r remark) quoted() *Quoted {
 // of a cell that is, the command of all its runs.
 func (j CellResult) Line() string { return cmp.Or(j.Again, j.Command) }
 
-// Samples are what its runs measured that came to an answer.
+// Samples are the measurements of the runs that were judged.
 func (j CellResult) Samples() []tally.Sample {
 	answered := lists.Filter(j.Runs, func(o RunResult) bool { return o.Stats != nil && o.Status != Inconclusive })
 	return lists.Map(answered, RunResult.Sample)
@@ -137,8 +137,8 @@ func (j *CellResult) runs(c plan.Cell) {
 		j.say(NotRun, nil, "no run was made for %d of %s", missing, checker.Count(len(c.Seeds), "seed"))
 	}
 	for _, o := range j.Runs {
-		if o.Word != "" && o.Status != Inconclusive {
-			j.Word = suite.WorseOf(j.Word, o.Word)
+		if o.Outcome != "" && o.Status != Inconclusive {
+			j.Outcome = suite.WorseOf(j.Outcome, o.Outcome)
 			j.fails(o)
 		}
 		status, of := o.Status, o.Deviates
@@ -192,10 +192,10 @@ func (j *CellResult) figures(c plan.Cell, least int64) {
 		}
 	}
 	j.Exposures = int64(j.Figures["exposures"].Value)
-	if j.Word == suite.Safe && j.Exposures > 0 {
+	if j.Outcome == suite.Safe && j.Exposures > 0 {
 		j.NoneIn = tally.NoneIn(j.Exposures)
 	}
-	if updates, measured := j.Figures["updates"]; measured && updates.Value == 0 && j.Word == suite.Safe && j.Status == Expected &&
+	if updates, measured := j.Figures["updates"]; measured && updates.Value == 0 && j.Outcome == suite.Safe && j.Status == Expected &&
 		judges(c) {
 		j.say(Inconclusive, nil, "no update of the data was acknowledged (grants of the lock: %.0f), so the data checks had nothing "+
 			"to judge", j.Figures["grants"].Value)

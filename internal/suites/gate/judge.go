@@ -18,8 +18,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/suites/plan"
 )
 
-// Results are what a suite came to: results.json of its directory. docs/suite.md describes it.
-type Results struct {
+// SuiteResults are the outcome of a suite: results.json of its directory. docs/suite.md describes it.
+type SuiteResults struct {
 	Schema      int               `json:"schema"`
 	Name        string            `json:"name"`
 	Doc         string            `json:"doc,omitempty"`
@@ -46,7 +46,7 @@ type Results struct {
 }
 
 // Again are the runs that were made more than once, each with its last attempt.
-func (r *Results) Again() (out []string) {
+func (r *SuiteResults) Again() (out []string) {
 	for _, j := range r.Cells {
 		for _, o := range j.Runs {
 			if o.Attempt > 0 {
@@ -58,7 +58,7 @@ func (r *Results) Again() (out []string) {
 }
 
 // Providers says how many runs had their servers from whom, as "process 28, container 2".
-func (r *Results) Providers() string {
+func (r *SuiteResults) Providers() string {
 	runs := map[string]int{}
 	for _, j := range r.Cells {
 		for _, o := range j.Runs {
@@ -80,8 +80,8 @@ func (r *Results) Providers() string {
 }
 
 // Judge says what became of every cell, and of the suite, beside a baseline, if there is one.
-func (s *Suite) Judge(before *Results) *Results {
-	r := &Results{
+func (s *Suite) Judge(before *SuiteResults) *SuiteResults {
+	r := &SuiteResults{
 		Schema: Schema, Name: s.Name, Doc: s.Doc, Interrupted: s.Interrupted, Started: s.Started, Wall: s.wall(), CPUs: s.CPUs,
 		Program: cmp.Or(s.Program, program), Version: s.Version,
 		Replaced: s.Replaced, Compare: s.Compare, Deviations: true, Counts: map[Status]int{}, Versions: map[string]string{},
@@ -115,7 +115,7 @@ func (s *Suite) Judge(before *Results) *Results {
 }
 
 // Keep writes results.json into a directory, and into the pages of the runs where else they lead.
-func (s *Suite) Keep(dir string, r *Results) (err error) {
+func (s *Suite) Keep(dir string, r *SuiteResults) (err error) {
 	if !s.merged { // the runs of shards stay what they are
 		err = s.trails()
 	}
@@ -124,7 +124,7 @@ func (s *Suite) Keep(dir string, r *Results) (err error) {
 
 // lacking returns the required coverage of which no cell has a verdict. cells and their results are in the same
 // order.
-func (r *Results) lacking(want plan.Required, cells []plan.Cell) (out []string) {
+func (r *SuiteResults) lacking(want plan.Required, cells []plan.Cell) (out []string) {
 	for kind, name := range want.Each {
 		shown, by := false, name
 		if kind == plan.OfBackend {
@@ -142,14 +142,14 @@ func (r *Results) lacking(want plan.Required, cells []plan.Cell) (out []string) 
 
 // conclude is the exit code and the verdict in words. A control that misbehaves stands above all: then no
 // verdict counts. A suite of which nothing was judged is inconclusive, whatever the reason.
-func (r *Results) conclude() {
+func (r *SuiteResults) conclude() {
 	all := Expected
 	r.Controls = nil
 	for _, j := range r.Cells {
 		switch {
 		case !j.Control:
 			all = worst(all, j.Status)
-		case slices.Contains([]Status{Worse, Passed, Missed, Broken}, j.Status):
+		case slices.Contains([]Status{Violation, Passed, Missed, Broken}, j.Status):
 			r.Controls = append(r.Controls, j.Name)
 		case j.Status != Expected:
 			all = worst(all, Inconclusive)
@@ -173,7 +173,7 @@ func (r *Results) conclude() {
 
 // nothing says why nothing was judged; empty where something was. A shard that has none of the cells is none
 // the worse for it: merge asks for them all.
-func (r *Results) nothing() string {
+func (r *SuiteResults) nothing() string {
 	switch {
 	case slices.ContainsFunc(r.Cells, func(j CellResult) bool { return !j.Control && j.Status != Skipped }):
 		return ""
@@ -186,7 +186,7 @@ func (r *Results) nothing() string {
 }
 
 // sentence counts the cells.
-func (r *Results) sentence() string {
+func (r *SuiteResults) sentence() string {
 	var parts []string
 	total := 0
 	for _, s := range order {
@@ -213,14 +213,14 @@ func (r *Results) sentence() string {
 }
 
 // choice asks of the cells which lock to choose.
-func (r *Results) choice() *answer.Ranking {
+func (r *SuiteResults) choice() *answer.Ranking {
 	var cells []answer.Cell
 	for _, j := range r.Cells {
 		if j.Control || j.Chosen { // what was chosen says nothing of how often a lock fails
 			continue
 		}
 		c := answer.Cell{
-			Lock: j.Row, Fault: j.Column, Word: j.Word, Skipped: j.Status == Skipped, Samples: j.Samples(),
+			Lock: j.Row, Fault: j.Column, Outcome: j.Outcome, Skipped: j.Status == Skipped, Samples: j.Samples(),
 			Blocked: j.Failed[checker.Liveness],
 		}
 		if !c.Skipped {

@@ -65,11 +65,11 @@ func TestStatusOf(t *testing.T) {
 		want    Status
 	}{
 		{"safe as it should be", word(suite.Safe), ended(""), nil, Expected},
-		{"an overlap", word(suite.Safe), ended(checker.Inherent), nil, Worse},
-		{"a defect where leases may overlap", word(suite.Inherent), ended(checker.Defect), nil, Worse},
-		{"a defect where either may be", word(suite.Mostly), ended(checker.Defect), nil, Worse},
-		{"it blocks where it should overlap", word(suite.Inherent), blocks, nil, Worse},
-		{"it overlaps where it should block", word(suite.Blocks), ended(checker.Inherent), nil, Worse},
+		{"an overlap", word(suite.Safe), ended(checker.Inherent), nil, Violation},
+		{"a defect where leases may overlap", word(suite.Inherent), ended(checker.Defect), nil, Violation},
+		{"a defect where either may be", word(suite.Mostly), ended(checker.Defect), nil, Violation},
+		{"it blocks where it should overlap", word(suite.Inherent), blocks, nil, Violation},
+		{"it overlaps where it should block", word(suite.Blocks), ended(checker.Inherent), nil, Violation},
 		{"it passes and should not", word(suite.Violated), ended(""), nil, Passed},
 		{"inherent and should pass or not", word(suite.Mostly), ended(checker.Inherent), nil, Expected},
 		{"any violation will do", word(suite.Violated), ended(checker.Defect), nil, Expected},
@@ -77,11 +77,11 @@ func TestStatusOf(t *testing.T) {
 		{"unknown", word(suite.Safe), unknown(), nil, Inconclusive},
 		{"unknown, and should fail", word(suite.Violated), unknown(), nil, Inconclusive},
 		{"unknown as it should be", suite.Expectation{Exit: []int{2}}, unknown(), nil, Expected},
-		{"a violation is not masked by an unknown", word(suite.Safe), both, nil, Worse},
-		{"exit code", suite.Expectation{Exit: []int{0}}, ended(checker.Inherent), nil, Worse},
+		{"a violation is not masked by an unknown", word(suite.Safe), both, nil, Violation},
+		{"exit code", suite.Expectation{Exit: []int{0}}, ended(checker.Inherent), nil, Violation},
 		{"exit code of a pass", suite.Expectation{Exit: []int{1}}, ended(""), nil, Passed},
 		{"exit code of an unknown", suite.Expectation{Exit: []int{1}}, unknown(), nil, Inconclusive},
-		{"a check fails", mx(checker.Pass), ended(checker.Inherent), nil, Worse},
+		{"a check fails", mx(checker.Pass), ended(checker.Inherent), nil, Violation},
 		{"a check passes", mx(checker.Fail), ended(""), nil, Passed},
 		{
 			"a check is skipped",
@@ -93,7 +93,7 @@ func TestStatusOf(t *testing.T) {
 		{
 			"a worse class",
 			suite.Expectation{Classes: map[string]checker.Class{checker.MutualExclusion: checker.Inherent}},
-			ended(checker.Defect), nil, Worse,
+			ended(checker.Defect), nil, Violation,
 		},
 		{"it did not run", word(suite.Any), nil, refused, Broken},
 		{"refused as it should be", suite.Expectation{Exit: []int{4}}, nil, nil, Expected},
@@ -119,7 +119,7 @@ func TestABusyHost(t *testing.T) {
 	}{
 		{Passed, 9e9, Inconclusive, true, 0},
 		{Missed, 9e9, Inconclusive, true, 0},
-		{Worse, 9e9, Worse, false, 0},
+		{Violation, 9e9, Violation, false, 0},
 		{Expected, 9e9, Expected, false, 0},
 		{Inconclusive, 9e9, Inconclusive, true, 0},
 		{Passed, 2e9, Passed, false, 1e9},
@@ -187,11 +187,11 @@ func fake(cells map[string][]Status) *Suite {
 				continue
 			}
 			o := RunResult{
-				Cell: name, Seed: seed, Status: status, Word: suite.Safe,
+				Cell: name, Seed: seed, Status: status, Outcome: suite.Safe,
 				Stats: checker.Figures{"grants": 100, "violations": 0},
 			}
-			if status == Worse {
-				o.Exit, o.Word = 1, suite.Defect
+			if status == Violation {
+				o.Exit, o.Outcome = 1, suite.Defect
 				o.Checks = map[string]CheckSummary{checker.MutualExclusion: {
 					Verdict: checker.Fail, Required: true,
 					Certain: []checker.Class{checker.Defect},
@@ -205,7 +205,7 @@ func fake(cells map[string][]Status) *Suite {
 	return s
 }
 
-func judged(t *testing.T, s *Suite) *Results {
+func judged(t *testing.T, s *Suite) *SuiteResults {
 	t.Helper()
 	return s.Judge(nil)
 }
@@ -218,7 +218,7 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{map[string][]Status{"a": {Expected}, "b": {Expected, Expected}}, 0},
 		{map[string][]Status{"a": {Expected}, "b": {Skipped}}, 0},
-		{map[string][]Status{"a": {Expected, Worse}, "b": {Inconclusive}, "c": {Broken}, "d": {Passed}, "e": {Missed}}, 1},
+		{map[string][]Status{"a": {Expected, Violation}, "b": {Inconclusive}, "c": {Broken}, "d": {Passed}, "e": {Missed}}, 1},
 		{map[string][]Status{"b": {Inconclusive}, "c": {Broken}, "d": {Passed}}, 4},
 		{map[string][]Status{"b": {Inconclusive}, "d": {Passed}}, 2},
 		{map[string][]Status{"b": {NotRun}, "d": {Passed}}, 2},
@@ -226,11 +226,11 @@ func TestExitCodes(t *testing.T) {
 		{map[string][]Status{"a": {Expected}, "d": {Missed}}, 5},
 		{map[string][]Status{"a": {Passed, Expected}}, 0}, // one seed has shown it
 		{map[string][]Status{"a": {Missed, Expected}}, 5},
-		{map[string][]Status{"a": {Worse}, "control-x": {Passed}}, 4},
-		{map[string][]Status{"a": {Expected}, "control-x": {Worse}}, 4},
+		{map[string][]Status{"a": {Violation}, "control-x": {Passed}}, 4},
+		{map[string][]Status{"a": {Expected}, "control-x": {Violation}}, 4},
 		{map[string][]Status{"a": {Expected}, "control-x": {Broken}}, 4},
 		{map[string][]Status{"a": {Expected}, "control-x": {Inconclusive}}, 2},
-		{map[string][]Status{"a": {Worse}, "control-x": {Inconclusive}}, 1},
+		{map[string][]Status{"a": {Violation}, "control-x": {Inconclusive}}, 1},
 	} {
 		if r := judged(t, fake(c.cells)); r.ExitCode != c.want {
 			t.Errorf("%v: exit %d (%s), want %d", c.cells, r.ExitCode, r.Verdict, c.want)
@@ -254,7 +254,7 @@ func TestNothingMasksAViolation(t *testing.T) {
 		}
 		if bad {
 			name := sortedKeys(cells)[rnd.IntN(len(cells))]
-			cells[name][rnd.IntN(len(cells[name]))] = Worse
+			cells[name][rnd.IntN(len(cells[name]))] = Violation
 		}
 		if got := judged(t, fake(cells)).ExitCode; (got == 1) != bad {
 			t.Fatalf("%v: exit %d", cells, got)
@@ -271,10 +271,10 @@ func TestBaseline(t *testing.T) {
 		told          string
 	}{
 		"nothing changes":      {cells(Expected, Expected), cells(Expected, Expected), 0, ""},
-		"as bad as it was":     {cells(Worse, Expected), cells(Worse, Expected), 0, ""},
-		"a new violation":      {cells(Worse, Expected), cells(Worse, Worse), 1, "new violation: b"},
-		"one vanishes":         {cells(Worse, Expected), cells(Expected, Expected), 5, "violation no longer found: a"},
-		"a new one masks none": {cells(Worse, Expected), cells(Expected, Worse), 1, "new violation: b"},
+		"as bad as it was":     {cells(Violation, Expected), cells(Violation, Expected), 0, ""},
+		"a new violation":      {cells(Violation, Expected), cells(Violation, Violation), 1, "new violation: b"},
+		"one vanishes":         {cells(Violation, Expected), cells(Expected, Expected), 5, "violation no longer found: a"},
+		"a new one masks none": {cells(Violation, Expected), cells(Expected, Violation), 1, "new violation: b"},
 	} {
 		before := judged(t, fake(c.before))
 		r := judged(t, fake(c.after))
@@ -284,10 +284,10 @@ func TestBaseline(t *testing.T) {
 		}
 	}
 	// A baseline of a baseline keeps what is known.
-	first := judged(t, fake(cells(Worse, Expected)))
-	second := judged(t, fake(cells(Worse, Expected)))
+	first := judged(t, fake(cells(Violation, Expected)))
+	second := judged(t, fake(cells(Violation, Expected)))
 	second.Measure(first)
-	third := judged(t, fake(cells(Worse, Expected)))
+	third := judged(t, fake(cells(Violation, Expected)))
 	third.Measure(second.Slim())
 	if third.ExitCode != 0 || third.Cells[0].Status != Known {
 		t.Errorf("known twice: %s, exit %d", third.Cells[0].Status, third.ExitCode)
@@ -295,7 +295,7 @@ func TestBaseline(t *testing.T) {
 }
 
 // slower makes the acquires of a suite take longer, with noise from a seed.
-func slower(t *testing.T, rnd *rand.Rand, runs int, by float64) *Results {
+func slower(t *testing.T, rnd *rand.Rand, runs int, by float64) *SuiteResults {
 	t.Helper()
 	s := fake(map[string][]Status{"a": make([]Status, runs), "b": make([]Status, runs), "c": make([]Status, runs)})
 	for i := range s.Outcomes {

@@ -29,7 +29,7 @@ type RunResult struct {
 	Seed    uint64        `json:"seed"`
 	Attempt int           `json:"attempt,omitempty"` // 0: the first
 	Status  Status        `json:"status"`
-	Word    suite.Outcome `json:"word,omitempty"` // the worst that it shows for certain
+	Outcome suite.Outcome `json:"word,omitempty"` // the worst that it shows for certain
 	Exit    int           `json:"exit_code"`
 	Error   string        `json:"error,omitempty"`
 	Host    bool          `json:"host,omitempty"` // the host made it inconclusive
@@ -116,7 +116,7 @@ func short(s string) string {
 // summarize keeps the results that tables and comparisons need. The differences from the expectation are known
 // already.
 func (o *RunResult) summarize(r *checker.Results, e suite.Expectation) {
-	o.Word, o.Stats, o.Servers, o.Provider, o.Checks = suite.WordOf(r), r.Stats, r.Versions, r.Provider, map[string]CheckSummary{}
+	o.Outcome, o.Stats, o.Servers, o.Provider, o.Checks = suite.WordOf(r), r.Stats, r.Versions, r.Provider, map[string]CheckSummary{}
 	for name, c := range r.Checks {
 		o.Checks[name] = answerOf(c)
 	}

@@ -25,7 +25,7 @@ func TestAQuotedFindingHasItsLead(t *testing.T) {
 		"two held": {Cause: checker.NoCause.Text, CauseKind: checker.CauseNone},
 	} {
 		f.Rule, f.Class, f.Message, f.Gating = "overlap", checker.Defect, cmp.Or(f.Message, "two held"), true
-		o := RunResult{Status: Worse, Differs: []suite.Difference{{What: suite.DiffOutcome, Want: "safe", Got: "defect"}}}
+		o := RunResult{Status: Violation, Differs: []suite.Difference{{What: suite.DiffOutcome, Want: "safe", Got: "defect"}}}
 		o.summarize(&checker.Results{
 			Verdict: checker.Fail, ExitCode: 1, Order: []string{checker.MutualExclusion},
 			Checks: map[string]checker.Result{checker.MutualExclusion: {

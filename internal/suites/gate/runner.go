@@ -27,11 +27,11 @@ type Runner struct {
 	Known       func(o *RunResult) bool // whether a baseline has it: it is no failure then; nil: there is none
 	Timings     *Timings                // of earlier suites; nil: none
 	// Progress is told of each run that begins and ends; it may be called at the same time.
-	Progress func(Progress)
+	Progress func(RunProgress)
 }
 
-// Progress is the beginning or the end of a run.
-type Progress struct {
+// RunProgress is the beginning or the end of a run.
+type RunProgress struct {
 	Cell    plan.Cell
 	Seed    uint64
 	Outcome *RunResult // nil: it begins
@@ -169,7 +169,7 @@ func (r *running) over() bool {
 
 // make makes a run; one that the host spoilt is put by, to be made again.
 func (r *running) make(ctx context.Context, j job) {
-	r.tell(Progress{Cell: j.cell, Seed: j.seed})
+	r.tell(RunProgress{Cell: j.cell, Seed: j.seed})
 	o, err := r.s.Attempt(ctx, r.Catalogue, j.cell, j.seed, j.nth)
 	switch {
 	case ctx.Err() != nil: // it says nothing
@@ -192,7 +192,7 @@ func (r *running) ended(j job, o *RunResult, spoilt bool) {
 		r.todo[slices.IndexFunc(r.todo, j.same)] = j
 	} else {
 		r.done++
-		if o.Status == Worse && (r.Known == nil || !r.Known(o)) {
+		if o.Status == Violation && (r.Known == nil || !r.Known(o)) {
 			r.failed++
 		}
 		r.todo = slices.DeleteFunc(r.todo, j.same)
@@ -201,11 +201,11 @@ func (r *running) ended(j job, o *RunResult, spoilt bool) {
 		}
 	}
 	r.mu.Unlock()
-	r.tell(Progress{Cell: j.cell, Seed: j.seed, Outcome: o, Again: once})
+	r.tell(RunProgress{Cell: j.cell, Seed: j.seed, Outcome: o, Again: once})
 }
 
 // tell adds to an event how far the suite is.
-func (r *running) tell(e Progress) {
+func (r *running) tell(e RunProgress) {
 	if r.Progress == nil {
 		return
 	}
@@ -246,7 +246,7 @@ func (r *Runner) Estimate(cells []plan.Cell) time.Duration {
 }
 
 // String is the event in a line. The finding is quoted at the end of the suite.
-func (e Progress) String() string {
+func (e RunProgress) String() string {
 	text := fmt.Sprintf("%s seed %d", e.Cell.Case.Name, e.Seed)
 	if e.Outcome == nil {
 		return text

@@ -41,7 +41,7 @@ func fileOf(t *testing.T, text string) (*plan.File, []plan.Cell) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := f.Cells(cases.Book(harness.New(stores.All()...)))
+	cells, err := f.Cells(cases.Suites(harness.New(stores.All()...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,8 +56,8 @@ func suiteOf(t *testing.T, cells []plan.Cell) *Suite {
 	}
 }
 
-// keptBy judges a suite and stores what it came to.
-func keptBy(t *testing.T, s *Suite) *Results {
+// keptBy judges a suite and stores its results.
+func keptBy(t *testing.T, s *Suite) *SuiteResults {
 	t.Helper()
 	r := s.Judge(nil)
 	if err := errors.Join(os.MkdirAll(s.Dir, 0o755), s.Keep(s.Dir, r)); err != nil {
@@ -67,9 +67,9 @@ func keptBy(t *testing.T, s *Suite) *Results {
 }
 
 // verdicts are what must be equal however a suite was run.
-func verdicts(r *Results) (out []string) {
+func verdicts(r *SuiteResults) (out []string) {
 	for _, c := range r.Cells {
-		out = append(out, c.Name+" "+string(c.Status)+" "+string(c.Word))
+		out = append(out, c.Name+" "+string(c.Status)+" "+string(c.Outcome))
 	}
 	return out
 }
@@ -81,7 +81,7 @@ func TestASuite(t *testing.T) {
 	s := suiteOf(t, cells)
 	var mu sync.Mutex
 	begun, done := 0, 0
-	r := &Runner{Catalogue: harness.New(stores.All()...), Retry: 2, Progress: func(e Progress) { // again where the host came between
+	r := &Runner{Catalogue: harness.New(stores.All()...), Retry: 2, Progress: func(e RunProgress) { // again where the host came between
 		mu.Lock()
 		defer mu.Unlock()
 		if e.Outcome == nil {
@@ -189,11 +189,11 @@ func TestShards(t *testing.T) {
 // However cells are split, each is in one shard; the split is the same on every machine.
 func TestEveryCellIsInOneShard(t *testing.T) {
 	t.Parallel()
-	f, err := plan.Open(cases.Book(harness.New(stores.All()...)), "full", nil)
+	f, err := plan.Open(cases.Suites(harness.New(stores.All()...)), "full", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := f.Cells(cases.Book(harness.New(stores.All()...)))
+	cells, err := f.Cells(cases.Suites(harness.New(stores.All()...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestResume(t *testing.T) {
 	s := suiteOf(t, cells)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	r := &Runner{Catalogue: harness.New(stores.All()...), Jobs: 1, Progress: func(e Progress) {
+	r := &Runner{Catalogue: harness.New(stores.All()...), Jobs: 1, Progress: func(e RunProgress) {
 		if e.Outcome != nil && e.Done == 4 {
 			stop()
 		}
@@ -293,7 +293,7 @@ func TestGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	// three controls, and one
-	if r := judged(t, s); r.ExitCode != 1 || r.Cells[len(r.Cells)-1].Status != Worse || len(s.Outcomes) != 4 {
+	if r := judged(t, s); r.ExitCode != 1 || r.Cells[len(r.Cells)-1].Status != Violation || len(s.Outcomes) != 4 {
 		t.Errorf("exit %d, %d runs: %s", r.ExitCode, len(s.Outcomes), r.Verdict)
 	}
 	s = suiteOf(t, cells)
@@ -313,7 +313,7 @@ func TestRetry(t *testing.T) {
 	s := suiteOf(t, cells)
 	again, others, running, together := 0, len(cells), 0, 0 // others: runs whose first attempt has not ended
 	var mu sync.Mutex
-	r := &Runner{Catalogue: harness.New(stores.All()...), Retry: 2, Progress: func(e Progress) {
+	r := &Runner{Catalogue: harness.New(stores.All()...), Retry: 2, Progress: func(e RunProgress) {
 		mu.Lock()
 		defer mu.Unlock()
 		if e.Outcome == nil {

@@ -80,7 +80,7 @@ func wants(e suite.Expectation) bool {
 // enough reports whether a violating run ends a search: it is worse than expected, or the one to be found.
 func enough(e suite.Expectation, r *checker.Results) bool {
 	differs := e.Compare(r.ExitCode, r)
-	return statusOf(e, r.ExitCode, r, differs, nil) == Worse || (wants(e) && len(differs) == 0)
+	return statusOf(e, r.ExitCode, r, differs, nil) == Violation || (wants(e) && len(differs) == 0)
 }
 
 // searched searches a case, and makes its configuration that of the run that was found. The search goes on until its

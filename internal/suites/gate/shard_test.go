@@ -197,7 +197,7 @@ func TestCoverageIsOfTheWhole(t *testing.T) {
 		dirs = append(dirs, s.Dir)
 		for _, c := range part {
 			s.Outcomes = append(s.Outcomes, RunResult{
-				Cell: c.Case.Name, Seed: 1, Status: Expected, Word: suite.Safe,
+				Cell: c.Case.Name, Seed: 1, Status: Expected, Outcome: suite.Safe,
 				Stats: map[string]int64{"grants": 5, "faults_injected": 1, "faults_effective": 1},
 			})
 		}

@@ -11,7 +11,7 @@ import (
 
 // Who gave the servers is said by runs, most of them first.
 func TestProviders(t *testing.T) {
-	r := &Results{Cells: []CellResult{
+	r := &SuiteResults{Cells: []CellResult{
 		{Runs: []RunResult{{Provider: "container"}, {}}},
 		{Runs: []RunResult{{Provider: "process"}, {Provider: "process"}}},
 	}}
@@ -40,7 +40,7 @@ func TestDataThatNobodyChanged(t *testing.T) {
 		"no update, and a violation": {checker.Figures{"grants": 100, "updates_acked": 0}, suite.Inherent, Expected},
 	} {
 		s := &Suite{Definition: Definition{Cells: cells}}
-		s.Outcomes = []RunResult{{Cell: cells[0].Case.Name, Seed: cells[0].Seeds[0], Status: Expected, Word: c.word, Stats: c.stats}}
+		s.Outcomes = []RunResult{{Cell: cells[0].Case.Name, Seed: cells[0].Seeds[0], Status: Expected, Outcome: c.word, Stats: c.stats}}
 		if got := judged(t, s).Cells[0]; got.Status != c.want {
 			t.Errorf("%s: %s: %v", name, got.Status, got.Why)
 		}
@@ -74,7 +74,7 @@ coverage: {nemeses: client-pause, exposures: 3}
 		for _, cell := range cells {
 			for seed := uint64(1); seed <= 2; seed++ {
 				o := RunResult{
-					Cell: cell.Case.Name, Seed: seed, Status: Expected, Word: suite.Safe,
+					Cell: cell.Case.Name, Seed: seed, Status: Expected, Outcome: suite.Safe,
 					Stats: checker.Figures{"grants": 100, "violations": 0},
 				}
 				if cell.Column != "none" {

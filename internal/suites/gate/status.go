@@ -20,7 +20,7 @@ type Status string
 
 // The statuses, in the order in which one hides another: a violation is never masked.
 const (
-	Worse        Status = "violation"       // that nobody expected
+	Violation    Status = "violation"       // that nobody expected
 	Broken       Status = "broken"          // it was refused, or something is missing here
 	Inconclusive Status = "inconclusive"    // nobody can tell
 	NotRun       Status = "not run"         // the time was up, or it was given up
@@ -45,12 +45,12 @@ const ExitMissed = 5
 // Code is the exit code that a status stands for.
 func (s Status) Code() int {
 	return map[Status]int{ // the others: harness.ExitPass
-		Worse: harness.ExitViolation, Broken: harness.ExitEnvironment, Inconclusive: harness.ExitUnknown,
+		Violation: harness.ExitViolation, Broken: harness.ExitEnvironment, Inconclusive: harness.ExitUnknown,
 		NotRun: harness.ExitUnknown, Missed: ExitMissed, Passed: ExitMissed,
 	}[s]
 }
 
-var order = []Status{Worse, Broken, Inconclusive, NotRun, Missed, Passed, Known, Expected, Skipped}
+var order = []Status{Violation, Broken, Inconclusive, NotRun, Missed, Passed, Known, Expected, Skipped}
 
 // worst is the one that hides the other.
 func worst(a, b Status) Status {
@@ -93,7 +93,7 @@ func statusOf(e suite.Expectation, exit int, results *checker.Results, differs [
 func statusOfDifference(d suite.Difference, e suite.Expectation) Status {
 	switch d.What {
 	case suite.DiffExit:
-		return cmp.Or(map[string]Status{"0": Passed, "1": Worse, "2": Inconclusive}[d.Got], Broken)
+		return cmp.Or(map[string]Status{"0": Passed, "1": Violation, "2": Inconclusive}[d.Got], Broken)
 	case suite.DiffOutcome:
 		if d.Got == string(suite.Safe) {
 			return Passed
@@ -101,15 +101,15 @@ func statusOfDifference(d suite.Difference, e suite.Expectation) Status {
 		if e.Outcome == suite.Defect {
 			return Missed // a violation, as was expected, but not that bad
 		}
-		return Worse
+		return Violation
 	case suite.DiffVerdict:
 		return cmp.Or(map[checker.Verdict]Status{
-			checker.Fail: Worse, checker.Unknown: Inconclusive,
+			checker.Fail: Violation, checker.Unknown: Inconclusive,
 			checker.Pass: Passed,
 		}[checker.Verdict(d.Got)], Missed)
 	case suite.DiffClass:
 		if d.Got == string(checker.Defect) {
-			return Worse
+			return Violation
 		}
 		return Missed
 	case suite.DiffResults:

@@ -9,17 +9,17 @@ import (
 )
 
 // Parallel is the work of all runs over the time that they took together.
-func (r *Results) Parallel() float64 { return r.Work.Seconds() / max(r.Wall.Seconds(), 1e-9) }
+func (r *SuiteResults) Parallel() float64 { return r.Work.Seconds() / max(r.Wall.Seconds(), 1e-9) }
 
 // Shown is what a cell shows in a word: safe, inherent, defect, blocks, skipped, unknown.
 func (j CellResult) Shown() string {
 	switch {
 	case j.Status == Skipped:
 		return "skipped"
-	case j.Word == "" || len(j.Samples()) == 0:
+	case j.Outcome == "" || len(j.Samples()) == 0:
 		return "unknown"
 	}
-	return string(j.Word)
+	return string(j.Outcome)
 }
 
 // Wanted is an expectation in short.

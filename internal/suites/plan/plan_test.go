@@ -31,7 +31,7 @@ func cellsOf(t *testing.T, text string) []plan.Cell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := f.Cells(cases.Book(harness.New(stores.All()...)))
+	cells, err := f.Cells(cases.Suites(harness.New(stores.All()...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,12 +174,12 @@ include:
 func TestFilesAreSound(t *testing.T) {
 	t.Parallel()
 	schema := compiled(t)
-	book := cases.Book(harness.New(stores.All()...))
+	book := cases.Suites(harness.New(stores.All()...))
 	for _, name := range append(book.PresetNames(), "init") {
 		text, ok := book.Presets[name]
 		if !ok {
 			var err error
-			if text, err = plan.Init(cases.Book(harness.New(stores.All()...)), "lockstorm"); err != nil {
+			if text, err = plan.Init(cases.Suites(harness.New(stores.All()...)), "lockstorm"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -187,7 +187,7 @@ func TestFilesAreSound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells, err := f.Cells(cases.Book(harness.New(stores.All()...)))
+		cells, err := f.Cells(cases.Suites(harness.New(stores.All()...)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ func TestFilesAreSound(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		if _, err := f.Cells(cases.Book(harness.New(stores.All()...))); err != nil {
+		if _, err := f.Cells(cases.Suites(harness.New(stores.All()...))); err != nil {
 			t.Errorf("%v: %v\n%s", faults, err, text)
 		}
 	}
@@ -228,7 +228,7 @@ func TestFilesAreSound(t *testing.T) {
 
 func compiled(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	b, err := json.Marshal(plan.Schema(cases.Book(harness.New(stores.All()...))))
+	b, err := json.Marshal(plan.Schema(cases.Suites(harness.New(stores.All()...))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func TestReplace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := f.Cells(cases.Book(harness.New(stores.All()...)))
+	cells, err := f.Cells(cases.Suites(harness.New(stores.All()...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +307,7 @@ func TestReplaceImpossible(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells, err := f.Cells(cases.Book(harness.New(stores.All()...)))
+		cells, err := f.Cells(cases.Suites(harness.New(stores.All()...)))
 		if err != nil {
 			t.Fatal(err)
 		}

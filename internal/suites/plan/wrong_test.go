@@ -237,7 +237,7 @@ func TestWhatFollowsIsNotSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.Cells(cases.Book(harness.New(stores.All()...)))
+	_, err = f.Cells(cases.Suites(harness.New(stores.All()...)))
 	if err == nil || strings.Count(err.Error(), "s.yaml:") != 1 || !strings.Contains(err.Error(), "s.yaml:1:") {
 		t.Errorf("%v", err)
 	}
@@ -248,7 +248,7 @@ func TestWhatIsWrong(t *testing.T) {
 	for text, wants := range wrong {
 		f, err := plan.Read("s.yaml", []byte(text))
 		if err == nil {
-			_, err = f.Cells(cases.Book(harness.New(stores.All()...)))
+			_, err = f.Cells(cases.Suites(harness.New(stores.All()...)))
 		}
 		if err == nil {
 			t.Errorf("%q is taken", text)

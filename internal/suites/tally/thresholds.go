@@ -94,7 +94,7 @@ func (t *Threshold) read(limit string) error {
 // ErrNotMeasured says that no run has measured what a threshold is about.
 var ErrNotMeasured = errors.New("was not measured")
 
-// Holds reports whether runs with a ttl keep to it, and what they came to. Where the figure was not measured
+// Holds reports whether runs with a ttl keep to it, and the measured value. Where the figure was not measured
 // the error says so: nobody knows.
 func (t Threshold) Holds(runs []Sample, ttl time.Duration) (got Value, holds bool, err error) {
 	got, ok := t.Figure.Over(runs)

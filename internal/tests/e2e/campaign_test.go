@@ -104,7 +104,7 @@ func suiteFile(t *testing.T, seeds int, run string, backends, nemeses []string) 
 	return path
 }
 
-func gateResults(t *testing.T, dir string) *gate.Results {
+func gateResults(t *testing.T, dir string) *gate.SuiteResults {
 	t.Helper()
 	r, err := gate.ReadResults(filepath.Join(dir, gate.ResultsFile))
 	if err != nil {
@@ -283,7 +283,7 @@ func TestSeriesCampaignTwice(t *testing.T) {
 	defer quick.kill()
 	f.until("making what the slow one had taken", func(s *campaign.State) bool { return s.Done >= before+8 })
 	stop(syscall.SIGCONT)
-	slow.cmd.Wait()  //nolint:errcheck // what it came to is judged below
+	slow.cmd.Wait()  //nolint:errcheck // its outcome is judged below
 	quick.cmd.Wait() //nolint:errcheck // as above
 	start.cmd.Wait() //nolint:errcheck // as above
 	for _, j := range gateResults(t, f.out).Cells {

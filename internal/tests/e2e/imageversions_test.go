@@ -13,8 +13,8 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/docs/measured"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/docs/measured"
 	"github.com/lockstorm/lockstorm/internal/docs/tables"
 	"github.com/lockstorm/lockstorm/internal/suites/cases"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/docs/measured"
+	"github.com/lockstorm/lockstorm/internal/docs/measured"
 	"github.com/lockstorm/lockstorm/internal/docs/tables"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
 	"github.com/lockstorm/lockstorm/suite"
@@ -86,7 +86,7 @@ func measure(t *testing.T, s tables.Series) {
 	})
 }
 
-// add takes what a run came to, and reports whether it was the last one, and any of them came to something.
+// add takes the outcome of a run, and reports whether it was the last one, and any of them was judged.
 func (c *cell) add(r *checker.Results) (complete bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

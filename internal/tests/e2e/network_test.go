@@ -10,7 +10,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/beliefs"
 )
 
 // With a majority dead nobody is granted anything, and after the heal everybody is.
@@ -109,7 +108,7 @@ func overlaps(rec *history.Record, span history.Interval) (out []int64) {
 			continue
 		}
 		held := func(h *history.Grant) bool {
-			return h.Client != g.Client && !beliefs.Hold(rec, h).Overlap(history.Interval{From: g.From(), To: g.From() + 1}).Empty()
+			return h.Client != g.Client && !rec.Believed(h).Overlap(history.Interval{From: g.From(), To: g.From() + 1}).Empty()
 		}
 		if slices.ContainsFunc(rec.Grants, held) {
 			out = append(out, g.From())

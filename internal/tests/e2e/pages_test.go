@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/docs/measured"
+	"github.com/lockstorm/lockstorm/internal/docs/measured"
 	"github.com/lockstorm/lockstorm/internal/docs/tables"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
 )

@@ -63,7 +63,7 @@ func TestSeriesSteady(t *testing.T) {
 		slowest[1].Round(time.Second), inconclusive, loaded)
 }
 
-func steadyRun(t *testing.T, busy bool) (r *gate.Results, out string) {
+func steadyRun(t *testing.T, busy bool) (r *gate.SuiteResults, out string) {
 	t.Helper()
 	if busy {
 		defer spin(t)()

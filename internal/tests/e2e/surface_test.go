@@ -15,8 +15,8 @@ import (
 // renamed are the lines of testdata/surface.txt that went, or have another name, and why.
 var renamed = map[string]string{}
 
-// Nothing that a user could name in state 2fac625 is lost: commands, flags, and what list prints, with parameters, points and
-// topologies. testdata/surface.txt has a line for each; new ones need none.
+// Nothing that a user could name in state 2fac625 is lost: commands, flags, and what list prints, with parameters and their
+// defaults, points and topologies. testdata/surface.txt has a line for each; new ones need none.
 func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/surface.txt")
@@ -72,7 +72,7 @@ func listed(t *testing.T) (lines []string) {
 			for _, field := range []string{"params", "points", "topologies", "calls"} {
 				parts, _ := item[field].([]any)
 				for _, part := range parts {
-					lines = append(lines, head+": "+field+" "+named(part))
+					lines = append(lines, head+": "+field+" "+named(part)+byDefault(part))
 				}
 			}
 		}
@@ -86,6 +86,15 @@ func named(v any) string {
 		v = of["name"]
 	}
 	return v.(string)
+}
+
+// byDefault is the default of a parameter.
+func byDefault(v any) string {
+	of, _ := v.(map[string]any)
+	if value, has := of["default"].(string); has {
+		return "=" + value
+	}
+	return ""
 }
 
 func output(t *testing.T, args ...string) []byte {

@@ -36,7 +36,7 @@ type Bench struct {
 func Start(t *testing.T, top cluster.Topology) *Bench {
 	t.Helper()
 	return StartWith(t, top, cluster.ProcessName, func(s *proc.Starter) []cluster.Provider {
-		return []cluster.Provider{cluster.Process{Starter: s}}
+		return []cluster.Provider{cluster.ProcessProvider{Starter: s}}
 	})
 }
 

@@ -21,19 +21,19 @@ type forged struct {
 // forgery is a finding with its proof, as results.json would have it.
 type forgery struct {
 	claim proof.Claim
-	proof *proof.Proof
+	proof *proof.Certificate
 	how   string
 }
 
 // forgedOf puts a record and its judgement together.
 func forgedOf(rec *history.Record, r *checker.Results) *forged {
 	j := &forged{record: rec, verify: proof.New(rec), results: r}
-	var claims []proof.Finding
+	var claims []proof.Claimed
 	for _, name := range r.Order {
 		for i := range r.Checks[name].Findings {
 			f := &r.Checks[name].Findings[i]
 			if name != checker.Coverage && f.CauseKind != checker.CauseRecord || len(f.Grants) > 0 || name == checker.Liveness {
-				claims = append(claims, proof.Finding{Claim: f.Claim(name), Events: f.Events})
+				claims = append(claims, proof.Claimed{Claim: f.Claim(name), Events: f.Events})
 			}
 		}
 	}
@@ -113,9 +113,9 @@ func (j *forged) draw(r *rand.Rand) forgery {
 	}
 	switch named := j.named(f.claim); {
 	case r.IntN(2) == 0 || (f.proof == nil && r.IntN(2) == 0): // who forges well looks for a proof
-		f.proof = j.verify.Prove(proof.Finding{Claim: f.claim, Events: named})
+		f.proof = j.verify.Prove(proof.Claimed{Claim: f.claim, Events: named})
 	case f.proof == nil:
-		f.proof = &proof.Proof{Grants: f.claim.Grants, From: f.claim.From, To: f.claim.To, Events: named, Record: true}
+		f.proof = &proof.Certificate{Grants: f.claim.Grants, From: f.claim.From, To: f.claim.To, Events: named, Record: true}
 	default:
 		p := *f.proof
 		f.proof = &p

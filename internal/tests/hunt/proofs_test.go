@@ -19,7 +19,7 @@ import (
 type proven struct {
 	record *proof.Record
 	claim  proof.Claim
-	proof  *proof.Proof
+	proof  *proof.Certificate
 	text   string
 }
 
@@ -65,7 +65,7 @@ func provenBy(t *testing.T, seed uint64) (out []proven) {
 			f := &findings[i]
 			claim := f.Claim(name)
 			out = append(out, proven{
-				record, claim, record.Prove(proof.Finding{Claim: claim, Events: f.Events}),
+				record, claim, record.Prove(proof.Claimed{Claim: claim, Events: f.Events}),
 				fmt.Sprintf("seed %d: %s: %s", seed, name, f.Message),
 			})
 		}

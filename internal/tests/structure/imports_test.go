@@ -87,7 +87,6 @@ func TestImportDirections(t *testing.T) {
 		"internal/pages/chart":     {"reports"},
 		"internal/adapter":         {"harness", "suite", "checker", "reports", "nemesis", "workloads", "cmd"},
 		"internal/register":        {"harness", "suite", "checker", "reports", "nemesis", "cmd"},
-		"internal/beliefs":         {"harness", "suite", "checker", "reports", "nemesis", "backends", "cmd"},
 		"internal/proc":            {"history", "harness", "cluster"},
 	} {
 		for _, path := range imports(t, pkg) {

@@ -44,7 +44,7 @@ type told struct {
 	held        bool  // the caller was told that it holds the lock
 	releasing   bool  // the caller gives it up
 	asked       bool  // the release was sent
-	given       error // what its release came to
+	given       error // of its release
 }
 
 func (l *told) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
@@ -159,7 +159,7 @@ func (l *told) release() {
 	l.releasing, l.holder = true, ""
 }
 
-// released is what the release came to, once the election has ended.
+// released returns the error of the release, once the election has ended.
 func (l *told) released() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -77,7 +77,7 @@ func (j Judge) Try(ctx context.Context, m *Mutant) (r Result, err error) {
 	}
 	if m != nil {
 		r.Mutant = *m
-		_, err := j.run(ctx, "build", "-overlay", overlay, "./checker/...", "./history/...", "./internal/beliefs", "./internal/proof")
+		_, err := j.run(ctx, "build", "-overlay", overlay, "./checker/...", "./history/...", "./internal/proof")
 		if failed(err) {
 			r.Void = true
 			return r, nil
@@ -117,7 +117,7 @@ func (j Judge) Stamp() (string, error) {
 		return "", err
 	}
 	defer root.Close() //nolint:errcheck // it was only read
-	for _, dir := range []string{"checker", "history", "internal/beliefs", "internal/proof", "internal/tests/hunt"} {
+	for _, dir := range []string{"checker", "history", "internal/proof", "internal/tests/hunt"} {
 		err := fs.WalkDir(root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err

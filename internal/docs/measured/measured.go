@@ -1,10 +1,10 @@
-// Package measured keeps what the pages of docs/ show of runs: a data file for each page, and the template that renders it.
+// Package measured reads what the pages of docs/ show of runs: docs/measured has a data file for each page, and the template that
+// renders it.
 package measured
 
 import (
 	"bytes"
 	"cmp"
-	_ "embed" // the answers of claims
 	"encoding/csv"
 	"fmt"
 	"maps"
@@ -17,11 +17,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/lists"
 )
-
-// Claims are the answers of the runs of `make series RUN=TestSeriesClaims`: JSON, a list of own.Answer.
-//
-//go:embed claims.json
-var Claims []byte
 
 // Row is a line of a table, by column. A figure that was not measured is empty.
 type Row map[string]string

@@ -1,25 +1,9 @@
-package beliefs
+package history
 
 import (
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/lockstorm/lockstorm/history"
 )
-
-func record(t *testing.T, text string) *history.Record {
-	t.Helper()
-	h, err := history.ParseText(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := history.Build(h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
 
 // The rules of the proven hold, one history each.
 func TestHold(t *testing.T) {
@@ -72,9 +56,9 @@ func TestHold(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			r := record(t, tc.run+tc.text)
-			r.End, r.Finished["c1"] = &history.End{}, true // complete: see TestHoldsOfACutRecord
-			got := Hold(r, r.ByID["g"])
-			want := history.Interval{From: tc.from * int64(time.Millisecond), To: tc.to * int64(time.Millisecond)}
+			r.End, r.Finished["c1"] = &End{}, true // complete: see TestHoldsOfACutRecord
+			got := r.Believed(r.ByID["g"])
+			want := Interval{From: tc.from * int64(time.Millisecond), To: tc.to * int64(time.Millisecond)}
 			if got != want {
 				t.Errorf("hold [%d, %d) ms, want [%d, %d) ms", got.From/1e6, got.To/1e6, tc.from, tc.to)
 			}
@@ -86,7 +70,7 @@ func TestHold(t *testing.T) {
 func TestHoldsOfACutRecord(t *testing.T) {
 	r := record(t, "run ends=lease ttl=1s\n0ms 1 c1 invoke acquire lock=L grant=g\n2ms 1 c1 ok acquire lock=L grant=g sent=1ms "+
 		"ttl=1s deadline=1001ms lease=l\n50ms 2 c2 invoke acquire lock=L grant=h\n")
-	if got, want := Hold(r, r.ByID["g"]), (history.Interval{From: 2e6, To: 2e6}); got != want {
+	if got, want := r.Believed(r.ByID["g"]), (Interval{From: 2e6, To: 2e6}); got != want {
 		t.Errorf("hold %v, want %v", got, want)
 	}
 }
@@ -94,15 +78,15 @@ func TestHoldsOfACutRecord(t *testing.T) {
 func TestFreedByTheHoldersDeath(t *testing.T) {
 	const text = "run ends=process\n0ms 1 c1 invoke acquire lock=L grant=g\n2ms 1 c1 ok acquire lock=L grant=g\n"
 	r := record(t, text+"9ms - nemesis info kill client=c1\n")
-	if got := Freed(r, r.ByID["g"]); got != 9e6 {
+	if got := r.Freed(r.ByID["g"]); got != 9e6 {
 		t.Errorf("killed at 9 ms, freed from %d", got)
 	}
 	r = record(t, text)
-	if got := Freed(r, r.ByID["g"]); got != 2e6 {
+	if got := r.Freed(r.ByID["g"]); got != 2e6 {
 		t.Errorf("cut off after 2 ms, freed from %d", got)
 	}
 	r = record(t, text+"end\n")
-	if got := Freed(r, r.ByID["g"]); got != 2e6 {
+	if got := r.Freed(r.ByID["g"]); got != 2e6 {
 		t.Errorf("ended after 2 ms, freed from %d", got)
 	}
 }
@@ -119,15 +103,15 @@ func TestDisconnected(t *testing.T) {
 		from       int64 // ms
 		explained  bool
 	}{
-		{"never", acquire, history.Forever, true},
+		{"never", acquire, Forever, true},
 		{"killed", acquire + "9ms - nemesis info kill client=c1\n", 9e6, true},
-		{"another one was killed", acquire + "9ms - nemesis info kill client=c2\n", history.Forever, true},
+		{"another one was killed", acquire + "9ms - nemesis info kill client=c2\n", Forever, true},
 		{"its connection was ended", fault(`{"id":1,"fault":"kill-connection","family":"store","clients":["c1"]}`), 10e6, true},
-		{"another one's was", fault(`{"id":1,"fault":"kill-connection","family":"store","clients":["c2"]}`), history.Forever, true},
+		{"another one's was", fault(`{"id":1,"fault":"kill-connection","family":"store","clients":["c2"]}`), Forever, true},
 		{"the server was killed", fault(`{"id":1,"fault":"server-restart","family":"server","nodes":["n"]}`), 10e6, true},
 		{
 			"a pause of the client ends nothing", fault(`{"id":1,"fault":"client-pause","family":"client","clients":["c1"]}`),
-			history.Forever, true,
+			Forever, true,
 		},
 		{"it noticed", acquire + "9ms - c1 info lost grant=g\n", 1e6, false},
 		{
@@ -136,7 +120,7 @@ func TestDisconnected(t *testing.T) {
 		},
 	} {
 		r := record(t, run+tc.text)
-		if from, explained := Disconnected(r, r.ByID["g"]); from != tc.from || explained != tc.explained {
+		if from, explained := r.Disconnected(r.ByID["g"]); from != tc.from || explained != tc.explained {
 			t.Errorf("%s: %d, %v; want %d, %v", tc.name, from, explained, tc.from, tc.explained)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 //go:embed presets/*.yaml *.yaml
 var embedded embed.FS
 
-// Book is the book of lockstorm over a catalogue.
-func Book(cat *harness.Catalogue) *suite.Collection {
+// Suites are those of lockstorm, over a catalogue.
+func Suites(cat *harness.Catalogue) *suite.Collection {
 	b := &suite.Collection{
 		Catalogue: cat,
 		Sets:      map[string]func() []suite.Case{"table": func() []suite.Case { return Table(cat) }},
