@@ -17,9 +17,9 @@ import (
 	"github.com/lockstorm/lockstorm/suite"
 )
 
-// Main runs the command in os.Args and exits with its exit code, a constant of package harness. The name is that of the program, in
-// messages. lockstorm starts the program again for each client; there Main does the client's work. Call it before anything else
-// that has an effect.
+// Main runs the command in os.Args and exits with its exit code, a constant of package harness. The name is that of the program,
+// in messages. lockstorm starts the program again for each client; there Main does the client's work. Call it before anything
+// else that has an effect.
 func Main(name string, cat *harness.Catalogue) {
 	harness.WorkerMain(cat)
 	os.Exit(cli.Main(&suite.Collection{Catalogue: cat}, cli.System(name)))

@@ -12,8 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Records that state 2fac625 has written are read, and judged as it judged them: testdata/records has some of them, with the flags
-// of `lockstorm run` beside --time 1s --clients 2 --seed 1, and the verdicts.
+// Records that state 2fac625 has written are read, and judged as it judged them: testdata/records has some of them, with the
+// flags of `lockstorm run` beside --clients 2 --seed 1, and the verdicts.
 func TestRecordsOfBefore(t *testing.T) {
 	text, err := os.ReadFile("testdata/records/verdicts.json")
 	if err != nil {

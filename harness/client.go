@@ -125,7 +125,8 @@ func (c *client) howEnded(err error, heard bool) error {
 	}
 	text, _ := os.ReadFile(c.errPath) // it only adds to the error
 	if !heard {
-		err = fmt.Errorf("%w before the client was ready (check that main calls lockstorm.Main first, or TestMain lockstormtest.Main)", err)
+		err = fmt.Errorf("%w before the client was ready (check that main calls lockstorm.Main first, or TestMain lockstormtest.Main)",
+			err)
 	}
 	if len(text) == 0 {
 		return fmt.Errorf("the client's process ended by itself: %w", err)

@@ -16,7 +16,7 @@ func (in Causes) Classify(o facts.Overlap) (checker.Class, checker.Reason, strin
 	unknown := ""
 	for _, g := range []*history.Grant{o.First, o.Second} {
 		if in.Run.Ends == history.EndsConnection {
-			switch from, explained := in.Record.Disconnected(g); {
+			switch from, explained := in.Disconnected(g); {
 			case at >= from && explained:
 				return checker.Inherent, checker.ReasonConnectionOver, fmt.Sprintf("grant %s depends on a connection, and this connection "+
 					"may have ended as early as %s", g.ID, checker.Seconds(from))
@@ -70,7 +70,7 @@ func (in Causes) OverlapCause(o facts.Overlap, class checker.Class) checker.Caus
 // disconnectedBy is the fault by which the connection of one of two grants may have ended.
 func (in Causes) disconnectedBy(o facts.Overlap) checker.Cause {
 	for _, g := range []*history.Grant{o.First, o.Second} {
-		if from, _ := in.Record.Disconnected(g); o.Span.From < from {
+		if from, _ := in.Disconnected(g); o.Span.From < from {
 			continue
 		}
 		if f := in.faultOn(g, o.Span.From, o.Span.From, func(f *history.Injection) bool { return f.Disconnects(g) }); f != nil {

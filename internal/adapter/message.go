@@ -143,7 +143,7 @@ type Description struct {
 	Library    string            `json:"library"` // with its version; empty: it is the adapter's own
 	Topologies []string          `json:"topologies"`
 	Servers    []ServerProgram   `json:"servers"` // that make up its topology, where lockstorm has none for it
-	Over       string            `json:"over"`    // the topology of lockstorm on which these servers stand, and that keeps their data
+	Over       string            `json:"over"`    // the topology of lockstorm on which these servers stand, and which keeps data
 	Ends       string            `json:"ends"`
 	Model      history.Model     `json:"model"`
 	Tokens     bool              `json:"tokens"`

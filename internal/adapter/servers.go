@@ -27,9 +27,9 @@ import (
 	"github.com/lockstorm/lockstorm/internal/sockets"
 )
 
-// ServerProgram is a program that an adapter needs as a server of its lock. In Command, Files and Ready.Command, {port} stands for
-// the port of 127.0.0.1 on which it must listen, {dir} for a folder of its own, in which it is started, and {address:NAME} for
-// the link by which it reaches another server of the topology.
+// ServerProgram is a program that an adapter needs as a server of its lock. In Command, Files and Ready.Command, {port} stands
+// for the port of 127.0.0.1 on which it must listen, {dir} for a folder of its own, in which it is started, and {address:NAME}
+// for the link by which it reaches another server of the topology.
 type ServerProgram struct {
 	Name    string            `json:"name"`
 	Command []string          `json:"command"` // a name on PATH or an absolute path, with its arguments

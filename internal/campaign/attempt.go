@@ -182,8 +182,9 @@ func (r *working) attempt(ctx context.Context, o owner, given uint64, free func(
 	}
 	again = !r.board.settled(o)
 	r.sick(out)
-	r.tell(WorkProgress{Task: r.Campaign.name(o.Task), Outcome: out, Note: map[bool]string{true: "a worker program of the campaign " +
-		"will repeat this run"}[again]})
+	r.tell(WorkProgress{Task: r.Campaign.name(o.Task), Outcome: out, Note: map[bool]string{
+		true: "a worker program of the campaign will repeat this run",
+	}[again]})
 	return out, again
 }
 

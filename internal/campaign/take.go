@@ -33,8 +33,8 @@ func (r *working) next(ctx context.Context) (jetstream.Msg, Task) {
 		first++
 		if wait == emptyWaitMax && !r.idle && len(r.able) < len(r.Campaign.needs()) {
 			r.idle = true
-			r.tell(WorkProgress{Note: "the queue of the campaign has no more runs that this machine can execute: this worker waits until " +
-				"the other machines have finished (Ctrl-C ends this worker)"})
+			r.tell(WorkProgress{Note: "the queue of the campaign has no more runs that this machine can execute: this worker waits " +
+				"until the other machines have finished (Ctrl-C ends this worker)"})
 		}
 		if r.Idle > 0 && time.Since(r.last) > r.Idle && r.working() == 0 {
 			r.stop(fmt.Errorf("%w within %v", ErrIdle, r.Idle))

@@ -227,7 +227,7 @@ func (in question) endOps(lg *lockGrant) {
 	if leased {
 		lg.may(base)
 	}
-	if freed := in.Record.Freed(lg.g); freed != history.Forever {
+	if freed := in.Freed(lg.g); freed != history.Forever {
 		lg.may(freed)
 	}
 }

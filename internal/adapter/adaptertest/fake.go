@@ -159,7 +159,8 @@ func (f fake) hello(q asked, say func(int64, string, ...any)) {
 		params = `[{"name":"given","default":"no","doc":"is given"},{"name":"left","default":"out","doc":"is left out"}]`
 	}
 	say(q.ID,
-		`"answer":"ok","about":{"protocol":1,"name":"fake","version":"%s","ends":"lease","clock":"monotonic","calls":["extend","ask"],"renews":true,"params":%s}`, version, params)
+		`"answer":"ok","about":{"protocol":1,"name":"fake","version":"%s","ends":"lease","clock":"monotonic",`+
+			`"calls":["extend","ask"],"renews":true,"params":%s}`, version, params)
 }
 
 // try makes one try; what it returns is to be said with the next request.

@@ -29,7 +29,8 @@ of machines take. Workers and server may die: other workers make the runs, and n
 The queue is your NATS server (--queue, or LOCKSTORM_QUEUE) or one in lockstorm (campaign start --embed). Credentials
 come from files (--queue-creds, --queue-nkey, --queue-cert) or from LOCKSTORM_QUEUE_USER, LOCKSTORM_QUEUE_PASSWORD,
 LOCKSTORM_QUEUE_TOKEN. More: docs/campaigns.md.`,
-		Example: fmt.Sprintf(`  %[1]s campaign start ci --embed 127.0.0.1:4222 --out result    (runs the queue on this machine; if the address is not a loopback address, set LOCKSTORM_QUEUE_TOKEN first)
+		Example: fmt.Sprintf(`  %[1]s campaign start ci --embed 127.0.0.1:4222 --out result    (runs the queue on this machine;
+                                                                 if others can reach it, set LOCKSTORM_QUEUE_TOKEN first)
   %[1]s campaign work --queue nats://127.0.0.1:4222              (starts a worker: once on each machine that takes part)
   %[1]s campaign status --queue nats://127.0.0.1:4222`, v.st.Name),
 	}

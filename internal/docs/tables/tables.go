@@ -174,7 +174,9 @@ func Backends(c *harness.Catalogue) string {
 		p.line("\n## %s\n", store.name)
 		p.header("backend", "what it is", "ends", "tokens", "renews", "topologies", "parameters")
 		for _, b := range store.locks {
-			params := lists.Map(b.Params, func(q backends.Param) string { return "`" + strings.TrimSuffix(q.Name+"="+q.Default, "=") + "`" })
+			params := lists.Map(b.Params, func(q backends.Param) string {
+				return "`" + strings.TrimSuffix(q.Name+"="+q.Default, "=") + "`"
+			})
 			p.row("`"+b.Name+"`", b.Doc, b.Ends, tick(b.Tokens), tick(b.Renews), kinds(b.Topologies), strings.Join(params, " "))
 		}
 	}

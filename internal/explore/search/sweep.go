@@ -13,9 +13,9 @@ import (
 )
 
 // sweep returns the runs to try before anything is varied: of a lock that extends its leases, one in which it cannot; those that
-// only locks of this model have; all faults with their defaults, and, where a majority decides, before each kind of them those at a majority; the other workloads
-// and several locks without a fault; the tests of a lock that extends its own leases; and then the faults at each of
-// the lock's own points, or, where it names none, at one of its first messages.
+// only locks of this model have; all faults with their defaults, and, where a majority decides, before each kind of them those
+// at a majority; the other workloads and several locks without a fault; the tests of a lock that extends its own leases; and
+// then the faults at each of the lock's own points, or, where it names none, at one of its first messages.
 func (s *Space) sweep() (all []Genome) {
 	first := s.grouped("", "")
 	if s.many { // it stands what happens to one of its servers, or should: what happens to most of them tells more

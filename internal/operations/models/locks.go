@@ -112,8 +112,8 @@ func reentrant() Model {
 // uint64; 0: there was none. Likewise a of an operation; 0: nobody saw its token.
 func fenced() Model {
 	return Model{
-		Name: "fenced-mutex", Doc: "like owned-mutex; the value of an acquire is a token (a number, or a map with `fence` or `token`), " +
-			"larger than all before", names: lockNames, rises: true,
+		Name: "fenced-mutex", Doc: "like owned-mutex; the value of an acquire is a token (a number, or a map with `fence` or " +
+			"`token`), larger than all before", names: lockNames, rises: true,
 		make: func(_ *table, o *op) (bool, error) {
 			if o.kind == release || o.call.Unknown() {
 				return true, nil

@@ -195,8 +195,8 @@ func (j *CellResult) figures(c plan.Cell, least int64) {
 	if j.Outcome == suite.Safe && j.Exposures > 0 {
 		j.NoneIn = tally.NoneIn(j.Exposures)
 	}
-	if updates, measured := j.Figures["updates"]; measured && updates.Value == 0 && j.Outcome == suite.Safe && j.Status == Expected &&
-		judges(c) {
+	if updates, measured := j.Figures["updates"]; measured && updates.Value == 0 && j.Outcome == suite.Safe &&
+		j.Status == Expected && judges(c) {
 		j.say(Inconclusive, nil, "no update of the data was acknowledged (grants of the lock: %.0f), so the data checks had nothing "+
 			"to judge", j.Figures["grants"].Value)
 	}

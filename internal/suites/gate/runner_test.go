@@ -81,7 +81,8 @@ func TestASuite(t *testing.T) {
 	s := suiteOf(t, cells)
 	var mu sync.Mutex
 	begun, done := 0, 0
-	r := &Runner{Catalogue: harness.New(stores.All()...), Retry: 2, Progress: func(e RunProgress) { // again where the host came between
+	r := &Runner{Catalogue: harness.New(stores.All()...), Retry: 2, Progress: func(e RunProgress) {
+		// again where the host came between
 		mu.Lock()
 		defer mu.Unlock()
 		if e.Outcome == nil {

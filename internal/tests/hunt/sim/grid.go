@@ -35,7 +35,8 @@ func GridText(seed uint64) string {
 	}
 	for range g.r.IntN(3) {
 		span := 1 + g.r.Int64N(10)
-		g.add(g.at(), fmt.Sprintf(`- controller info pressure {"span_ns":%d,"cpu_ns":%d,"io_ns":0}`, span*unit, g.r.Int64N(span+1)*unit))
+		g.add(g.at(), fmt.Sprintf(`- controller info pressure {"span_ns":%d,"cpu_ns":%d,"io_ns":0}`, span*unit,
+			g.r.Int64N(span+1)*unit))
 	}
 	if g.odds(2) {
 		g.add(int64(20+g.r.IntN(30)), `- controller info phase "final"`)
