@@ -46,6 +46,9 @@ func (s *session) others() (end history.End, err error) {
 		if name == history.PartyController {
 			continue
 		}
+		if err := history.Trim(p); err != nil {
+			return end, err
+		}
 		b, err := os.ReadFile(p)
 		if err != nil {
 			return end, err

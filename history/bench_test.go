@@ -2,8 +2,7 @@ package history
 
 import "testing"
 
-// What recording one event costs its client, one write(2) included. The aim: at most
-// 2 microseconds.
+// What recording one event costs its client. The aim: at most half a microsecond.
 func BenchmarkRecord(b *testing.B) {
 	r := openTest(b, b.TempDir(), "c1", NewClock())
 	e := Event{

@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,7 +12,8 @@ import (
 // concurrent use.
 type Follower struct {
 	file *os.File
-	rest []byte // an incomplete last line
+	buf  []byte // for what is read
+	off  int64  // of the first line that was not passed on
 }
 
 // Follow opens an existing log at its beginning. The caller must close the Follower.
@@ -20,26 +22,36 @@ func Follow(path string) (*Follower, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the log of a running process: %w", err)
 	}
-	return &Follower{file: f}, nil
+	return &Follower{file: f, buf: make([]byte, firstWindow)}, nil
 }
 
 // Poll passes on what was written since the last poll: each event of a complete line for which want returns true; a
 // nil want takes all. It skips lines that are no events: the judges name them.
 func (f *Follower) Poll(want func(line []byte) bool, each func(*Event)) error {
-	data, err := io.ReadAll(f.file)
-	if err != nil || len(data) == 0 {
-		return err
-	}
-	data = append(f.rest, data...)
-	end := bytes.LastIndexByte(data, '\n') + 1
-	for line := range bytes.Lines(data[:end]) {
-		var e Event
-		if (want == nil || want(line)) && e.UnmarshalJSON(bytes.TrimSuffix(line, []byte("\n"))) == nil {
-			each(&e)
+	for {
+		n, err := f.file.ReadAt(f.buf, f.off)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		data := f.buf[:n]
+		if zero := bytes.IndexByte(data, 0); zero >= 0 { // nobody has written there yet
+			data = data[:zero]
+		}
+		end := bytes.LastIndexByte(data, '\n') + 1
+		for line := range bytes.Lines(data[:end]) {
+			var e Event
+			if (want == nil || want(line)) && e.UnmarshalJSON(bytes.TrimSuffix(line, []byte("\n"))) == nil {
+				each(&e)
+			}
+		}
+		f.off += int64(end)
+		switch {
+		case len(data) < len(f.buf):
+			return nil
+		case end == 0: // a line that is longer
+			f.buf = make([]byte, 2*len(f.buf))
 		}
 	}
-	f.rest = bytes.Clone(data[end:])
-	return nil
 }
 
 // Close closes the Follower; the log stays as it was.

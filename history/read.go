@@ -80,7 +80,11 @@ func ReadFile(path string) (*History, error) {
 		return nil, fmt.Errorf("cannot read a history: %w", err)
 	}
 	if st.Mode().IsRegular() {
-		return readBlocks(f, st.Size(), path)
+		size, err := written(f, st.Size())
+		if err != nil {
+			return nil, fmt.Errorf("cannot read a history: %w", err)
+		}
+		return readBlocks(f, size, path)
 	}
 	return Read(f, path)
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Recorder appends the events of one party to its log, with one write(2) for each event, so that a SIGKILL loses
+// Recorder appends the events of one party to its log. An event is in the file when Record returns, so that a SIGKILL loses
 // nothing that was recorded. It is safe for concurrent use; times and sequence numbers are assigned under its lock
 // and therefore grow together.
 type Recorder struct {
@@ -15,12 +15,12 @@ type Recorder struct {
 	party string
 	limit int64 // a write that takes longer is a stall
 
-	mu   sync.Mutex
-	file *os.File
-	buf  []byte
-	seq  int64
-	sum  uint32 // chained over the lines so far
-	err  error
+	mu  sync.Mutex
+	log *window // nil: nothing is written
+	buf []byte
+	seq int64
+	sum uint32 // chained over the lines so far
+	err error
 }
 
 // ErrRecorderClosed is returned by a recorder after Close.
@@ -29,13 +29,13 @@ var ErrRecorderClosed = errors.New("the log of events is closed: no more events 
 // Open creates the log of a party at path and writes its first event, f:run. The file
 // must not exist yet: a log is never continued by a second process.
 func Open(path, party string, clock Clock, run Run) (*Recorder, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the log of %s: %w", party, err)
 	}
-	r := &Recorder{clock: clock, party: party, limit: run.StallLimit, file: f, buf: make([]byte, 0, 1024)}
+	r := &Recorder{clock: clock, party: party, limit: run.StallLimit, log: &window{file: f}, buf: make([]byte, 0, 1024)}
 	if _, err := r.Record(Event{Process: Process{Name: party}, Type: Info, F: FRun, Value: ValueOf(run)}); err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(err, r.log.close())
 	}
 	return r, nil
 }
@@ -69,11 +69,11 @@ func (r *Recorder) Record(e Event) (int64, error) {
 func (r *Recorder) write(e *Event) int64 {
 	e.Time, e.Party, e.Seq = r.clock.Now(), r.party, r.seq
 	r.seq++
-	if r.file == nil {
+	if r.log == nil {
 		return e.Time
 	}
 	r.buf = append(e.AppendJSON(r.buf[:0], false), '\n')
-	if _, err := r.file.Write(r.buf); err != nil {
+	if err := r.log.write(r.buf); err != nil {
 		r.err = fmt.Errorf("cannot write the log of %s: %w", r.party, err)
 	}
 	r.sum = chained(r.sum, lineSum(r.buf[:len(r.buf)-1]))
@@ -115,10 +115,10 @@ func (r *Recorder) close() error {
 	if r.err == nil {
 		r.err = ErrRecorderClosed
 	}
-	if r.file == nil {
+	if r.log == nil {
 		return nil
 	}
-	f := r.file
-	r.file = nil
-	return f.Close()
+	log := r.log
+	r.log = nil
+	return log.close()
 }

@@ -57,10 +57,13 @@ func TestRecorderOrdersItsEvents(t *testing.T) {
 // A party that cannot write is told, and told again: it must stop acting.
 func TestRecorderFailsForGood(t *testing.T) {
 	r := openTest(t, t.TempDir(), "c1", NewClock())
-	if err := r.file.Close(); err != nil {
+	if err := r.log.file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, first := r.Record(Event{Type: Invoke, F: FWork})
+	var first error
+	for n := 0; first == nil && n < firstWindow; n++ { // an event has more than a byte
+		_, first = r.Record(Event{Type: Invoke, F: FWork})
+	}
 	_, second := r.Record(Event{Type: Invoke, F: FWork})
 	if first == nil || !errors.Is(second, first) {
 		t.Fatalf("first %v, then %v", first, second)
