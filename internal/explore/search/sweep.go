@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -152,9 +153,12 @@ var (
 	cutOff = Gene{Name: "partition-client", Params: map[string]string{"at": history.AtAcquired, "for": "3ttl", "mode": "blackhole"}}
 )
 
-// long is a run with a fault, and with sections that are longer than a lease.
+// long is a run with a fault of the holder in the middle of its section, which is longer than a lease. There are too few grants to
+// wait for one.
 func (s *Space) long(f Gene) Genome {
-	return Genome{Time: s.longest(), Workload: Gene{plainLoad, map[string]string{"hold": "2.5ttl"}}, Faults: []Gene{f}}
+	f.Params = maps.Clone(f.Params)
+	f.Params["at"], f.Params["clients"] = history.AtRandom, nemesis.RoleHolder
+	return Genome{Time: s.longest(), Workload: Gene{plainLoad, map[string]string{"hold": "3.5ttl"}}, Faults: []Gene{f}}
 }
 
 // renewed are runs in which a lease that its library extends ends all the same: in the middle of a section that is longer than
