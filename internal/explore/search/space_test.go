@@ -90,7 +90,7 @@ func TestSweep(t *testing.T) {
 					t.Errorf("%s: %d faults in a run that has %s: %s", backend, len(g.Faults), g.Faults[of].Name, g)
 				}
 			}
-			if locks[g.Locks] = true; g.Workload.Params["hold"] == "2.5ttl" {
+			if locks[g.Locks] = true; g.Workload.Params["hold"] == "3.5ttl" {
 				long++
 			}
 		}
