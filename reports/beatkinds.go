@@ -25,7 +25,7 @@ func (b *beater) jobs(steps []Step) []stage.Beat {
 			if before != nil && slices.ContainsFunc(before.Releases, func(c *history.Call) bool { return c.End() <= g.From() }) {
 				text = before.Client + " has given the lock back, and nothing tells " + g.Client + " that the job is done."
 			}
-			b.add(Step{At: u.Start(), Party: g.Client, Bad: i > 0}, word, g.Client+" does the job", text)
+			b.add(Step{At: u.Start(), Events: eventsOf(u), Bad: i > 0}, word, g.Client+" does the job", text)
 		}
 		before = g
 	}
@@ -47,12 +47,12 @@ func (b *beater) attempts(steps []Step) []stage.Beat {
 			continue
 		}
 		v := write.Invoke.Value
-		b.add(Step{At: g.From()}, "reads", fmt.Sprintf("%s reads %d", g.Client, v.Base.Or(0)), "")
+		b.add(Step{At: g.From(), Events: eventsOf(g.Acquire)}, "reads", fmt.Sprintf("%s reads %d", g.Client, v.Base.Or(0)), "")
 		title, text := fmt.Sprintf("%s replaces %d by %d", g.Client, v.Base.Or(0), v.New.Or(0)), "The store accepts it."
 		if replaced[v.Base] {
 			title, text = title+", too", "The store accepts it, although the value was replaced before: that update is lost."
 		}
-		b.add(Step{At: write.End(), Bad: replaced[v.Base]}, "writes", title, text)
+		b.add(Step{At: write.End(), Events: eventsOf(write), Bad: replaced[v.Base]}, "writes", title, text)
 		replaced[v.Base] = true
 	}
 	return b.inOrder()

@@ -73,7 +73,7 @@ func TestEveryFigureIsInTheResults(t *testing.T) {
 		}
 		figures := known(r)
 		if w := d.Story.Survived; w != nil {
-			if in, _ := hardestOf(w, rec); in != nil {
+			if in := hardestOf(w, rec); in != nil {
 				figures[span(in.Until()-in.Began())] = true // of the table of faults
 			}
 		}

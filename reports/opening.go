@@ -3,48 +3,61 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
-// chip is a run in two words.
+// chip is a run in two words. Red is for defects of the lock alone, amber for what only a fence mends.
 type chip struct{ Text, Class string }
 
 func chipOf(r *checker.Results, first *happening) chip {
 	switch {
+	case r.Stats["grants"] == 0 && first == nil:
+		return chip{"nothing tested", "none"}
 	case r.Verdict == checker.Unknown:
 		return chip{"inconclusive", "none"}
-	case r.Verdict == checker.Pass && r.Stats["grants"] == 0:
-		return chip{"nothing tested", "none"}
 	case r.Verdict == checker.Pass:
 		return chip{"nothing broken", "pass"}
-	case first != nil && first.first().Class == checker.Inherent:
+	case first == nil:
+		return chip{"violation", "other"}
+	case first.first().Class == checker.Inherent:
 		return chip{"needs a fence", "fence"}
-	case first != nil && first.first().Rule == "done-twice":
-		return chip{"job done twice", "broken"}
-	case first != nil && first.first().Class == checker.Defect:
+	case first.first().Class == checker.Defect:
 		return chip{"broken lock", "broken"}
 	}
-	return chip{"violation", "broken"}
+	return chip{cmp.Or(map[string]string{"done-twice": "job done twice", ruleDeadlocked: "deadlock"}[first.first().Rule], "violation"), "other"}
 }
 
 // said is how servers say their version: a name, a word for version, and the number.
 var said = regexp.MustCompile(`(?i)^(?:\S*/)?(.*?)[\s,:]*(?:\b(?:v|ver|version)\b)?[\s:=]*v?(\d+(?:\.\d+)+)`)
 
-// tested is what was run, a part for each word of it.
+// tested is what was run, a part for each word of it: the lock and its servers, with versions.
 func tested(r *checker.Results) (parts []string) {
-	on := ""
-	for _, name := range sortedVersions(r) {
-		if v := said.FindStringSubmatch(r.Versions[name]); v != nil && !strings.HasPrefix(name, "image ") {
-			on = " on " + cmp.Or(v[1], name) + " " + v[2]
-			break
+	var on []string
+	for _, name := range slices.Sorted(maps.Keys(r.Versions)) {
+		v := said.FindStringSubmatch(r.Versions[name])
+		if v == nil || slices.Contains(noServers, name) || strings.HasPrefix(name, "image ") {
+			continue
 		}
+		server := v[1] + " " + v[2]
+		if _, ofAdapter := r.Versions["adapter"]; v[1] == "" && ofAdapter {
+			continue // a number alone is that of a library, or of what runs the adapter
+		} else if v[1] == "" {
+			server = name + server
+		}
+		on = lists.With(on, server)
 	}
-	parts = append(parts, subject(r)+on)
+	lock := subject(r)
+	if len(on) > 0 {
+		lock += " on " + and(on)
+	}
+	parts = append(parts, lock)
 	if len(r.Nemesis) > 0 && r.Nemesis[0] != "none" {
 		parts = append(parts, strings.Join(r.Nemesis, " + "))
 	} else {
@@ -57,16 +70,8 @@ func tested(r *checker.Results) (parts []string) {
 	return append(parts, clients, fmt.Sprintf("seed %d", r.Seed))
 }
 
-// sortedVersions are the names of what is no part of lockstorm.
-func sortedVersions(r *checker.Results) (names []string) {
-	for name := range r.Versions {
-		if !slices.Contains([]string{"lockstorm", "go", "adapter", "library"}, name) && !strings.HasPrefix(name, "github.com/") {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
+// noServers are the names of versions of lockstorm and of the lock itself.
+var noServers = []string{"lockstorm", "go", "adapter", "library"}
 
 // fates are what a fault did to the client of a story, or to its lock.
 var fates = map[string]string{
@@ -110,34 +115,6 @@ func headlineOfPage(r *checker.Results, rec *history.Record, h *happening) strin
 		both = me + roleOf(of, clients[0]) + " and " + other + roleOf(of, clients[1])
 	}
 	return capital(text + damageOf(r, rec, f, text, clients[0], both))
-}
-
-// ordeals are what a fault did to those whom it hit, for a run that survived it.
-var ordeals = map[string]string{
-	"client-pause": "slept", "client-stall": "stalled", "partition-client": "was cut off", "client-kill": "was killed",
-	"server-pause": "stood still", "slow-server": "was slow", "server-restart": "restarted", "server-kill": "was killed",
-	"failover-kill": "was killed", "partition-server": "was cut off", "session-expire": "lost its session",
-	"power-loss": "lost its power",
-}
-
-// survivedHeadline says what the hardest fault did, and that nobody was hurt; empty: there was none.
-func survivedHeadline(survived *Survived, rec *history.Record) string {
-	in, _ := hardestOf(survived, rec)
-	if in == nil || in.Whom() == "" || ordeals[in.Fault.Fault] == "" {
-		return ""
-	}
-	whom := in.Clients
-	if len(whom) == 0 {
-		whom = in.Nodes
-	}
-	text := listed(whom, 2) + " " + ordeals[in.Fault.Fault]
-	if len(whom) > 1 {
-		text = strings.Replace(text, " was ", " were ", 1)
-	}
-	if in.HealEnd != nil {
-		text += " for " + span(in.Until()-in.Began())
-	}
-	return text + ", and nobody was hurt"
 }
 
 // roleOf says what a client does with a lock of readers and writers.
