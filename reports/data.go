@@ -3,7 +3,6 @@ package reports
 import (
 	"maps"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -15,9 +14,7 @@ import (
 // runData is what the timeline's script draws: columns of numbers, so that a hundred thousand events are two
 // megabytes. Times are in us since the start of the run; -1 is "not on record". timeline.js reads it.
 type runData struct {
-	Version   int            `json:"v"`
 	End       int64          `json:"end"`
-	Leased    bool           `json:"leased,omitempty"`
 	Clients   []string       `json:"clients"`
 	Servers   []string       `json:"servers"`
 	Locks     []string       `json:"locks"`
@@ -73,17 +70,16 @@ type eventKind struct {
 }
 
 type faultData struct {
-	ID      int     `json:"id"`
-	Name    string  `json:"name"`
-	Clients []int   `json:"c"`
-	Servers []int   `json:"s"`
-	Began   int64   `json:"b"`
-	Proven  int64   `json:"p"`
-	Ended   int64   `json:"e"`
-	Proof   string  `json:"text"`
-	Done    bool    `json:"ok"`
-	Events  []int64 `json:"ev"`
-	Tied    string  `json:"tied,omitempty"`
+	ID      int    `json:"id"`
+	Name    string `json:"name"`
+	Clients []int  `json:"c"`
+	Servers []int  `json:"s"`
+	Began   int64  `json:"b"`
+	Proven  int64  `json:"p"`
+	Ended   int64  `json:"e"`
+	Proof   string `json:"text"`
+	Done    bool   `json:"ok"`
+	Tied    string `json:"tied,omitempty"`
 }
 
 type roleData struct {
@@ -97,11 +93,8 @@ const (
 	// maxData is how many events are in a page, each by itself; of longer runs there are levels of density, and
 	// the events around incidents.
 	maxData = 100_000
-	// maxNear is how many events around incidents a page of a longer run has.
-	maxNear = 36_000
 	// maxText is how long a message is in the data.
 	maxText = 300
-	dataV   = 1
 )
 
 func us(ns int64) int64 {
@@ -135,7 +128,7 @@ func (p *places) of(name string) int {
 }
 
 // dataOf is the data of a run for the script.
-func dataOf(rec *history.Record, all []*happening) *runData {
+func dataOf(rec *history.Record, all []*happening, found []listedFinding) *runData {
 	in := facts.Of(rec)
 	end := endOf(rec)
 	clients := slices.Collect(maps.Keys(rec.Last))
@@ -143,7 +136,7 @@ func dataOf(rec *history.Record, all []*happening) *runData {
 	servers := serversOf(rec)
 	slices.SortFunc(servers, byName)
 	d := &runData{
-		Version: dataV, End: max(us(end), 1), Leased: rec.Leased(), Dead: map[int]int64{}, Whole: len(rec.Events) <= maxData,
+		End: max(us(end), 1), Dead: map[int]int64{}, Whole: len(rec.Events) <= maxData,
 		Faults: []faultData{}, Ended: []int64{}, Roles: []roleData{}, Stalls: [][2]int64{}, Incidents: []incidentData{},
 	}
 	c, s, l, regs, parties := placesOf(clients), placesOf(servers), placesOf(rec.Locks), placesOf(nil), placesOf(nil)
@@ -158,7 +151,7 @@ func dataOf(rec *history.Record, all []*happening) *runData {
 		Hold: []int64{}, Lease: []int64{}, Kept: []int64{},
 	}
 	d.Events = eventColumns{Kinds: []string{}, Time: []int64{}, Kind: []int{}, Party: []int{}, Grant: []int{}, Value: []int64{}}
-	near := nearOf(d.Whole, rec, all)
+	near := nearOf(d.Whole, rec, all, found)
 	g := d.grants(in, c, l, end, near)
 	d.events(rec, regs, parties, g, near)
 	d.faults(rec, c, s)
@@ -172,46 +165,12 @@ func dataOf(rec *history.Record, all []*happening) *runData {
 		d.Incidents = append(d.Incidents, incidentOf(h, g))
 	}
 	if !d.Whole {
-		d.Density = densityOf(in, c, l, end)
-		d.Left = "The run has " + grouped3(len(rec.Events)) + " events. This page shows the " + grouped3(len(d.Events.Time)) +
-			" events around violations one by one. For the other events, the page shows only their number in each span of time. The " +
-			"file history.jsonl has all events."
+		d.Density = densityOf(in, l, end)
+		d.Left = absent(len(rec.Events), len(d.Events.Time), near)
 	}
 	d.Clients, d.Servers, d.Locks, d.Registers, d.Parties = shown(c.names), shown(s.names), shown(l.names), shown(regs.names),
 		shown(parties.names)
 	return d
-}
-
-// nearOf are the times whose events are in the page: all, or the windows of the incidents in their order, as
-// far as there is room.
-func nearOf(whole bool, rec *history.Record, all []*happening) []history.Interval {
-	if whole {
-		return []history.Interval{{From: 0, To: history.Forever}}
-	}
-	left := maxNear
-	var out []history.Interval
-	for _, h := range all {
-		n := countIn(rec, h.window)
-		if n > left {
-			continue
-		}
-		left -= n
-		out = append(out, h.window)
-	}
-	return facts.Disjoint(out)
-}
-
-func countIn(rec *history.Record, w history.Interval) int {
-	at := func(t int64) int {
-		return sort.Search(len(rec.Events), func(i int) bool { return rec.Events[i].Time >= t })
-	}
-	return at(w.To+1) - at(w.From)
-}
-
-// within reports whether a part of an interval is in one of several that are in order.
-func within(near []history.Interval, from, to int64) bool {
-	i := sort.Search(len(near), func(i int) bool { return near[i].To >= from })
-	return i < len(near) && near[i].From <= to
 }
 
 // grants fills the columns of grants, and numbers them.
@@ -335,10 +294,6 @@ func (d *runData) faults(rec *history.Record, clients, servers *places) {
 		for _, s := range in.Nodes {
 			f.Servers = append(f.Servers, servers.of(s))
 		}
-		f.Events = append(f.Events, in.Invoke.Index)
-		if in.Effect != nil {
-			f.Events = append(f.Events, in.Effect.Index)
-		}
 		if in.Effective() {
 			f.Proven = us(in.Effect.Time)
 		} else {
@@ -346,7 +301,6 @@ func (d *runData) faults(rec *history.Record, clients, servers *places) {
 		}
 		if in.HealEnd != nil {
 			f.Ended = us(in.HealEnd.Time)
-			f.Events = append(f.Events, in.HealEnd.Index)
 		} else if in.Instant() && in.Effective() {
 			f.Ended = f.Proven
 		}

@@ -13,8 +13,9 @@ import (
 
 // ledgerRow is what a register did with one request.
 type ledgerRow struct {
-	Time, Register, Client, What, Note string
-	Bad                                bool
+	At                           int64
+	Register, Client, What, Note string
+	Bad                          bool
 }
 
 // maxLedger is how many requests of an incident are shown.
@@ -52,7 +53,7 @@ func (l *ledger) of(h *happening) (rows []ledgerRow, more int) {
 			more++
 			continue
 		}
-		row := ledgerRow{Time: moment(e.Time), Register: e.Register, Client: e.Client, What: "reads"}
+		row := ledgerRow{At: e.Time, Register: e.Register, Client: e.Client, What: "reads"}
 		if g := l.rec.ByID[e.Grant]; row.Client == "" && g != nil {
 			row.Client = g.Client
 		}

@@ -97,7 +97,7 @@ type pageData struct {
 	Title    string
 	Screen   screen
 	Stage    *stageShown // nil: nothing was granted
-	Verified bool        // the proof of what is told first holds
+	Verified string      // what was checked of this verdict, and by what; empty: nothing
 	About    Context
 	Command  string // without anybody's path
 	Replay   string
@@ -123,8 +123,8 @@ type pageData struct {
 type toldIncident struct {
 	tale
 
+	Kinds, As   string // of an incident of several findings, and which of them is told
 	Head, Cause string
-	Kinds       string // of its findings, where there are several
 	Proof       *proofShown
 	Ledger      []ledgerRow
 	MoreLedger  int
@@ -186,7 +186,7 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (d *pageData
 		MoreIncidents: more + len(all) - len(told),
 	}
 	d.data = meanwhile(func() (string, error) {
-		data, err := json.Marshal(dataOf(rec, all)) // which escapes what could end its element
+		data, err := json.Marshal(dataOf(rec, all, foundIn(r))) // which escapes what could end its element
 		return string(data), err
 	})
 	var first *happening
@@ -209,8 +209,9 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (d *pageData
 		d.Withstood = ev.tale("w", story.Survived.Steps)
 	}
 	if len(d.Told) > 0 {
-		d.Verified, d.Rest = d.Told[0].Proof != nil, d.Told[1:]
+		d.Rest = d.Told[1:]
 	}
+	d.Verified = d.verified()
 	if len(told) == 0 {
 		first = nil
 	}
@@ -270,13 +271,33 @@ func (d *pageData) tell(rec *history.Record, told []*happening, ev *evidence) {
 	record, registers := proof.New(rec), newLedger(rec)
 	for i, h := range told {
 		one := toldIncident{
-			tale: ev.tale(fmt.Sprintf("s%d", i), h.steps), Head: headlineOf(h.first()), Cause: causeText(h.first()),
-			Kinds: kindsOf(h),
-			Proof: proofOf(record, h),
+			tale: ev.tale(fmt.Sprintf("s%d", i), h.steps), Head: headlineOf(h.first()), Kinds: h.kinds, As: toldAs(h),
+			Cause: causeText(h.first()), Proof: proofOf(record, h),
 		}
 		one.Ledger, one.MoreLedger = registers.of(h)
 		d.Told = append(d.Told, one)
 	}
+}
+
+// verified says what was checked: the events that prove the violation that is told, or the checks that a run passed.
+func (d *pageData) verified() string {
+	if len(d.Told) > 0 {
+		if p := d.Told[0].Proof; p != nil {
+			return "verified by " + checker.Count(len(p.Events), "event")
+		}
+		return ""
+	}
+	var passed []string
+	for _, c := range d.Checks {
+		if c.Result.Required && c.Result.Verdict == checker.Pass {
+			passed = append(passed, c.Name)
+		}
+	}
+	if d.Results.Verdict != checker.Pass || len(passed) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(passed, func(a, b string) int { return cmp.Compare(checker.RankOfCheck(a), checker.RankOfCheck(b)) })
+	return "checked: " + listed(passed, 3)
 }
 
 // headOfPage stands above the verdict, which says more.
