@@ -110,7 +110,7 @@ if (again && pics.length) { pics.push(again.appendChild(pics[0].cloneNode(true))
 const passing = new IntersectionObserver(all => {
   const li = (all.findLast(e => e.isIntersecting) || {}).target, i = rail.indexOf(li);
   if (li && scrollY > 0 && narrow.matches === i >= 0) still(i >= 0 ? beats[i].t : li.dataset.at * 1000);
-}, {rootMargin: "-60% 0px -35% 0px"});
+}, {rootMargin: "-60% 0px -38% 0px"});
 [...rail, ...steps].forEach(li => passing.observe(li));
 
 // Of a chosen range the rest of the picture is shaded, and the cursor stays inside.
