@@ -64,9 +64,7 @@ func TestEveryFigureIsInTheResults(t *testing.T) {
 			t.Fatal(err)
 		}
 		texts := []string{d.Title, d.Headline, d.Screen.Verdict, d.Screen.Kind, d.Screen.Cure}
-		for _, total := range d.Story.Totals {
-			texts = append(texts, total.Text)
-		}
+		texts = append(texts, d.Story.Totals...)
 		svg := s.SVG(stage.Wide)
 		for _, title := range regexp.MustCompile(`class="title[^>]*>([^<]*)<`).FindAllStringSubmatch(svg, -1) {
 			texts = append(texts, title[1])

@@ -61,6 +61,9 @@ type LogLine struct {
 	Text   string
 }
 
+// maxTold is how many incidents a page tells step by step.
+const maxTold = 6
+
 // maxLogLines is how many lines of the servers a page shows.
 const maxLogLines = 60
 
@@ -176,7 +179,7 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (d *pageData
 	}
 	story := Tell(r, rec)
 	all, more := happened(r, rec)
-	told := all[:min(len(all), MaxTold)]
+	told := all[:min(len(all), maxTold)]
 	if r.Verdict == checker.Pass {
 		told = nil // what passes is noted, and in the timeline
 	}

@@ -9,11 +9,8 @@ import (
 )
 
 // totals are the sums that matter: without the fence, and with it.
-func totals(r *checker.Results) []Total {
-	var out []Total
-	add := func(kind TotalKind, n int64, format string, args ...any) {
-		out = append(out, Total{Kind: kind, Count: n, Text: fmt.Sprintf(format, args...)})
-	}
+func totals(r *checker.Results) (out []string) {
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if n := r.Stats["violations"]; n > 0 {
 		upTo := ""
 		if n > 1 {
@@ -23,23 +20,22 @@ func totals(r *checker.Results) []Total {
 		if most := r.Stats["holders_max"]; most > 2 {
 			atOnce = fmt.Sprintf("Up to %d holders at once", most)
 		}
-		add(TotalOverlaps, n, "%s: %s, %s%s.%s", atOnce, times(n), upTo, checker.Millis(r.Stats["overlap_max_ns"]), notGating(r))
+		add("%s: %s, %s%s.%s", atOnce, times(n), upTo, checker.Millis(r.Stats["overlap_max_ns"]), notGating(r))
 	}
 	const update = "acknowledged update"
 	plain := lossesIn(r, facts.RegPlain)
 	if jobs := r.Stats["periods"] > 0; plain.counted && !jobs { // who does jobs writes nothing
-		add(TotalLostPlain, plain.lost, "Lost without a fence: %s%s.", plain.of(update), plain.others(""))
+		add("Lost without a fence: %s%s.", plain.of(update), plain.others(""))
 	}
 	if l := lossesIn(r, facts.RegFenced); l.counted {
-		refused := r.Stats["fence_refused"]
-		add(TotalLostFenced, l.lost, "Lost behind the fence: %s%s; it refused %s.",
-			l.of(update), l.others(""), checker.Count(refused, "stale request"))
+		refused := checker.Count(r.Stats["fence_refused"], "stale request")
+		add("Lost behind the fence: %s%s; it refused %s.", l.of(update), l.others(""), refused)
 	}
 	if l := lossesIn(r, regLedger); l.counted {
-		add(TotalLostLedger, l.lost, "Lost in the ledger: %s%s.", l.of(update), l.others(""))
+		add("Lost in the ledger: %s%s.", l.of(update), l.others(""))
 	}
-	if plain := plain.lost; plain > 0 && noTokens(r.Checks[checker.DataFenced]) {
-		add(TotalNoFence, plain, "Fencing was not measured, because %s issues no fencing tokens.", subject(r))
+	if plain.lost > 0 && noTokens(r.Checks[checker.DataFenced]) {
+		add("Fencing was not measured, because %s issues no fencing tokens.", subject(r))
 	}
 	return out
 }
