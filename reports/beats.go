@@ -282,9 +282,7 @@ func (b *beater) meanwhile(until Step) {
 		if i == 0 && g.From() < first.At {
 			first = granted(g)
 		}
-		if !slices.Contains(names, g.Client) {
-			names = append(names, g.Client)
-		}
+		names = lists.With(names, g.Client)
 	}
 	still := b.belief(first.At, stillSure)
 	if until.At == history.Forever || n <= 1 {

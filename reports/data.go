@@ -326,15 +326,6 @@ func shown(names []string) []string {
 	return out
 }
 
-// grouped3 is a number with spaces between thousands.
-func grouped3(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + " " + s[i:]
-	}
-	return s
-}
-
 type incidentData struct {
 	Head   string     `json:"head"`
 	Class  string     `json:"class"`

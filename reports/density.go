@@ -96,7 +96,7 @@ func absent(all, here int, near []history.Interval) string {
 		}
 		gap.From = w.To
 	}
-	text := "The run has " + grouped3(all) + " events. This page has " + grouped3(here) + " of them one by one: those around incidents, " +
+	text := "The run has " + strconv.Itoa(all) + " events. This page has " + strconv.Itoa(here) + " of them one by one: those around incidents, " +
 		"faults and findings, in this order, as far as there is room. Of the others it has only how many there were at each time. To " +
 		"print the first of those: awk -F'[:,]' '$4 > " + strconv.FormatInt(gap.From, 10)
 	if gap.To < history.Forever {

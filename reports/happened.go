@@ -3,13 +3,13 @@ package reports
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/lists"
+	"github.com/lockstorm/lockstorm/reports/internal/stage"
 )
 
 // happening is one thing that happened, with all findings about it, however many checks saw it. Its first
@@ -176,21 +176,12 @@ func kept(in *facts.Facts, g *history.Grant, hold history.Interval, end int64) (
 			return hold.To, false
 		}
 	}
-	switch {
-	case in.Run.Ends == history.EndsProcess || in.Run.Ends == history.EndsConnection:
+	over := g.DeadlineAt(history.Forever)
+	unknown := in.Leased() && (!over.Set || over.V <= g.From())
+	if in.Run.Ends == history.EndsProcess || in.Run.Ends == history.EndsConnection || unknown {
 		return hold.To, false
-	case in.Leased():
-		until = min(g.DeadlineAt(history.Forever).Or(hold.To), end)
-	default:
-		until = end
 	}
-	later := in.ByOK(g.Lock)
-	later = later[sort.Search(len(later), func(i int) bool { return later[i].From() > hold.From }):]
-	for _, next := range later[:min(len(later), 16)] {
-		if next != g && !in.Model.Together(g, next) {
-			until = min(until, next.From())
-			break
-		}
-	}
+	until, _, _ = stage.Kept(in, g, nil)
+	until = min(until, end)
 	return max(until, hold.To), until > hold.To
 }

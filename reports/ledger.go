@@ -183,13 +183,13 @@ func (l losses) of(what string) string {
 	return checker.Count(l.lost, what)
 }
 
-// others says, before a text, that more was overwritten unseen than is lost for good; empty: it was not.
-func (l losses) others(after string) string {
+// others says that more was overwritten unseen than is lost for good; empty: it was not.
+func (l losses) others() string {
 	if l.back == 0 {
 		return ""
 	}
 	unseen := fmt.Sprintf("%d%soverwritten unseen", l.overwritten, was(l.overwritten))
-	return fmt.Sprintf("; %s, and later writes brought back %d%s", unseen, l.back, after)
+	return fmt.Sprintf("; %s, and later writes brought back %d", unseen, l.back)
 }
 
 // lossOf is what a finding cost.

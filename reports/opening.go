@@ -55,7 +55,7 @@ func tested(r *checker.Results) (parts []string) {
 	}
 	lock := subject(r)
 	if len(on) > 0 {
-		lock += " on " + and(on)
+		lock += " on " + listed(on, 3)
 	}
 	parts = append(parts, lock)
 	if len(r.Nemesis) > 0 && r.Nemesis[0] != "none" {
@@ -194,11 +194,9 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record) screen
 	if most := r.Stats["unplanned_stall_max_ns"]; r.TTL > 0 && most > r.TTL/10 {
 		s.Kind += fmt.Sprintf(" This host stood still for up to %s: do not trust shorter times.", span(most))
 	}
-	if max(r.Clients, len(rec.Last)) == 1 {
-		s.Kind = "With one client, nobody competes for the lock."
-	}
 	s.Cure = "Next: more seeds, and faults at each point of the critical section (lockstorm suite)."
 	if max(r.Clients, len(rec.Last)) == 1 {
+		s.Kind = "With one client, nobody competes for the lock."
 		s.Cure = "Next: run two clients or more (--clients), with faults."
 	}
 	if r.Verdict == checker.Unknown {

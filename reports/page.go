@@ -18,8 +18,8 @@ import (
 	"sync"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/proof"
 	"github.com/lockstorm/lockstorm/internal/shell"
 	"github.com/lockstorm/lockstorm/reports/internal/stage"
@@ -37,6 +37,7 @@ var page = sync.OnceValue(func() *template.Template {
 		"shortly": shortly, "remark": remark, "noted": noted, "more": moreText, "count": checker.Count[int],
 		"inc": func(i int) int { return i + 1 },
 		"us":  us,
+		"svg": func(s *stage.Stage, width int) template.HTML { return template.HTML(s.SVG(width)) }, //nolint:gosec // escaped there
 	}).ParseFS(assets, "page.gohtml"))
 })
 
@@ -67,9 +68,6 @@ const maxTold = 6
 // maxLogLines is how many lines of the servers a page shows.
 const maxLogLines = 60
 
-// Time formats its time for people.
-func (l LogLine) Time() string { return moment(l.At) }
-
 // near are the lines of all servers within the window of an incident, in order of time, and how many more there are.
 func near(lines []LogLine, h *happening) (out []LogLine, more int) {
 	for _, l := range lines {
@@ -99,8 +97,8 @@ type pageData struct {
 	Tested   []string
 	Title    string
 	Screen   screen
-	Stage    *stageShown // nil: nothing was granted
-	Verified string      // what was checked of this verdict, and by what; empty: nothing
+	Stage    *stage.Stage // nil: nothing was granted
+	Verified string       // what was checked of this verdict, and by what; empty: nothing
 	About    Context
 	Command  string // without anybody's path
 	Replay   string
@@ -112,7 +110,6 @@ type pageData struct {
 	MoreIncidents int
 	Logs          []LogLine // of the servers, around the first of the incidents
 	MoreLogs      int
-	Registers     string // what the clients write to, in a sentence
 	Withstood     tale
 	Checks        []checkRow
 	Evidence      *evidence
@@ -199,7 +196,7 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (d *pageData
 	ev := evidenceOf(r, rec, told, story.Survived)
 	d.Screen, d.Facts, d.Checks, d.Evidence = screenOf(r, rec, first, about), whatRan(r, rec), checkRows(r, ev, all), ev
 	d.Stats, d.Faults, d.Notes = statRows(r), fold(faultRows(r, rec), openFaults, maxFaults), fold(r.Notes, maxNotes, maxNotes)
-	d.Registers, d.Waits = registersOf(rec), template.HTML(stage.Waits(rec, endOf(rec), stage.Whole)) //nolint:gosec // escaped there
+	d.Waits = template.HTML(stage.Waits(rec, endOf(rec), stage.Whole)) //nolint:gosec // escaped there
 	if about.Replayable {
 		program, _ := programOf(d.Command)
 		d.Replay = cmp.Or(program, "lockstorm") + " replay DIR"
@@ -225,9 +222,7 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (d *pageData
 	case story.Survived != nil:
 		d.Title = cmp.Or(survivedHeadline(story.Survived, rec), d.Title)
 	}
-	if d.Stage, err = drawnStage(stageOf(r, rec, first, story.Survived)); err != nil {
-		return nil, err
-	}
+	d.Stage = stageOf(r, rec, first, story.Survived)
 	return d, nil
 }
 
@@ -238,25 +233,6 @@ func assetsOf(names ...string) (all []byte, err error) {
 		all, err = append(all, b...), errors.Join(err, e)
 	}
 	return all, err
-}
-
-// stageShown is the stage as the page has it.
-type stageShown struct {
-	Wide, Narrow template.HTML
-	Beats        []stage.Beat
-	Data         template.JS
-}
-
-// drawnStage draws a stage for both widths.
-func drawnStage(s *stage.Stage) (*stageShown, error) {
-	if s == nil {
-		return nil, nil
-	}
-	data, err := s.JSON()
-	return &stageShown{
-		Wide: template.HTML(s.SVG(stage.Wide)), Narrow: template.HTML(s.SVG(stage.Narrow)), Beats: s.Beats, //nolint:gosec // escaped there
-		Data: template.JS(data), //nolint:gosec // JSON, which escapes what could end its element
-	}, err
 }
 
 // meanwhile begins to make something, and returns what waits for it.
@@ -311,23 +287,6 @@ func headOfPage(r *checker.Results) string {
 	return Headline(r)
 }
 
-// registersOf says what the clients of a run write to.
-func registersOf(rec *history.Record) string {
-	_, plain := rec.Run.Registers[facts.RegPlain]
-	_, fenced := rec.Run.Registers[facts.RegFenced]
-	switch {
-	case rec.Run.Bounds["period"] > 0: // who does jobs writes nothing
-	case plain && fenced:
-		return "Each client writes to two registers (shared values): the register plain accepts every write; the register fenced " +
-			"refuses a write with an outdated fencing token."
-	case plain:
-		return "The clients write to one register (a shared value), named plain, which accepts every write."
-	case fenced:
-		return "The clients write to one register (a shared value), named fenced, which refuses a write with an outdated fencing token."
-	}
-	return ""
-}
-
 // policy lets the page run its own script and style, and nothing that a record smuggles in; it may load nothing.
 func policy(style, script []byte) string {
 	hash := func(b []byte) string {
@@ -352,4 +311,35 @@ var firstWord = regexp.MustCompile(`^('[^']*'|\\.|[^ '\\])*`)
 func programOf(command string) (program, rest string) {
 	program = firstWord.FindString(command)
 	return program, command[len(program):]
+}
+
+// The part of a page that Retrail writes anew; nothing in it has elements of its kind.
+const trailFrom, trailTo = `<div id="trail">`, `</div>`
+
+// maxPage bounds a page that is read again, in bytes.
+const maxPage = 64 << 20
+
+// Retrail updates the links of a run (about.Trail) and how often its outcome showed again (about.Rate) in the page at
+// path. When the page was made, the runs after it did not exist.
+func Retrail(path string, about Context) error {
+	old, err := files.Read(path, maxPage)
+	if err != nil {
+		return err
+	}
+	from := bytes.Index(old, []byte(trailFrom)) // names from a record are escaped: the first is the page's own
+	if from < 0 {
+		return fmt.Errorf("cannot update the links from the report %s to the previous and the next run: another version of lockstorm "+
+			"wrote this report, in another format", path)
+	}
+	to := bytes.Index(old[from:], []byte(trailTo))
+	if to < 0 {
+		return fmt.Errorf("the report %s is truncated", path)
+	}
+	var b bytes.Buffer
+	b.Write(old[:from])
+	if err := page().ExecuteTemplate(&b, "trail", about); err != nil {
+		return err
+	}
+	b.Write(old[from+to+len(trailTo):])
+	return files.WriteBytes(path, b.Bytes())
 }

@@ -71,9 +71,6 @@ type findingRow struct {
 	Incident int // that it belongs to, from 0; -1: none
 }
 
-// Nth is the number of its incident for people.
-func (f findingRow) Nth() int { return f.Incident + 1 }
-
 // Because says why, for people.
 func (f findingRow) Because() string { return because(&f.Finding) }
 

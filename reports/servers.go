@@ -116,7 +116,7 @@ func around(f *checker.Finding, rec *history.Record) history.Interval {
 		if g.Acquire == nil {
 			continue
 		}
-		span.From = min(span.From, g.Sent())
+		span.From = min(span.From, g.Acquire.Start())
 		for _, c := range slices.Concat(g.Uses, g.Releases) {
 			span.To = max(span.To, c.Start())
 		}

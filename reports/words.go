@@ -222,18 +222,11 @@ func clientsOf(rec *history.Record, f *checker.Finding) (clients []string) {
 
 // listed names the first of several.
 func listed(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, " and ")
+	if more := len(names) - most; more > 0 {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", more)
 	}
-	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
-}
-
-// and names a few.
-func and(names []string) string {
-	if n := len(names); n > 2 && n < 5 {
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
-	}
-	return listed(names, 3)
+	last := max(len(names)-1, 0)
+	return strings.TrimPrefix(strings.Join(names[:last], ", ")+" and "+strings.Join(names[last:], ""), " and ")
 }
 
 // maxName is how much of a name a sentence can bear.

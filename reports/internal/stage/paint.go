@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"encoding/json"
 	"fmt"
 	"html"
 	"math"
@@ -121,12 +120,6 @@ func (s *Stage) draw(width int, h heights) (svg string, height float64) {
 		`<rect class="range before" y="%[12]s" height="%[13]s" width="0"/><rect class="range after" y="%[12]s" height="%[13]s" width="0"/></svg>`,
 		width, num(height), num(c.left), num(c.right), width, under, num(c.top-4), num(c.y-2), num(c.y+4), body, c.String(),
 		num(c.top-2), num(c.y-c.top)), height
-}
-
-// JSON is what a script needs to say what is true at a moment.
-func (s *Stage) JSON() (string, error) {
-	b, err := json.Marshal(s)
-	return string(b), err
 }
 
 func num(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }

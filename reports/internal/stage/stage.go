@@ -1,7 +1,7 @@
 // Package stage is the picture of an incident: what the store knew of a lock, what each client believed, and what became of the
 // data. It is drawn once, in Go; the page's script only moves a cursor over it.
 //
-//	history.Record, Scene -> Of -> Stage -> SVG (for a width), JSON (for the cursor)
+//	history.Record, Scene -> Of -> Stage -> SVG (for a width), its JSON (for the cursor)
 package stage
 
 import (
@@ -45,7 +45,8 @@ type Title struct {
 	Bad  bool // else nothing was lost
 }
 
-// Stage is the picture, as data. Times are ns since the start of the run.
+// Stage is the picture, as data; its JSON is what a script needs to say what is true at a moment. Times are ns since the start of
+// the run.
 type Stage struct {
 	From   int64   `json:"from"`
 	To     int64   `json:"to"`
@@ -156,10 +157,9 @@ func Of(rec *history.Record, sc Scene) *Stage {
 	lanes := map[string]*Lane{}
 	count := map[string]int{}
 	for i, lock := range s.Locks {
-		order := in.ByOK(lock)
 		for _, g := range rec.Grants {
 			if g.Lock == lock {
-				s.add(in, g, i, order, lanes, count, sc)
+				s.add(in, g, i, lanes, count, sc)
 			}
 		}
 	}
@@ -172,10 +172,10 @@ func Of(rec *history.Record, sc Scene) *Stage {
 	s.hurt(rec)
 	s.hold(in)
 	if len(s.Locks) == 1 {
-		s.climb(rec, s.Locks[0], sc.Wrong)
+		s.climb(rec, sc, false)
 	}
 	if s.Free && len(s.Stairs) == 0 {
-		s.climbByAnswers(rec, sc.Grants)
+		s.climb(rec, sc, true)
 	}
 	s.periods(rec)
 	return s
@@ -198,10 +198,8 @@ func locksOf(rec *history.Record, grants []*history.Grant) (out []string) {
 	return []string{slices.MaxFunc(rec.Locks, func(a, b string) int { return cmp.Compare(count[a], count[b]) })}
 }
 
-// add puts a grant into the picture, if it is in its window. order are the grants of its lock.
-func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, order []*history.Grant, lanes map[string]*Lane,
-	count map[string]int, sc Scene,
-) {
+// add puts a grant into the picture, if it is in its window.
+func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, lanes map[string]*Lane, count map[string]int, sc Scene) {
 	if g.Acquire == nil || g.Acquire.Start() > s.To || in.Last[g.Client] < s.From && in.Last[g.Client] > 0 {
 		return
 	}
@@ -221,7 +219,7 @@ func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, order []*histor
 		return
 	}
 	hold := in.Hold(g)
-	until, due, taken := keptUntil(in, g, order, sc.Freed)
+	until, due, taken := Kept(in, g, sc.Freed)
 	if max(hold.To, until) < s.From {
 		return
 	}
@@ -264,9 +262,9 @@ func replaced(g *history.Grant) string {
 	return text
 }
 
-// keptUntil is until when the store kept a grant, as far as the record says, when its lease ends, and when it was given back or
+// Kept is until when the store kept a grant, as far as the record says, when its lease ends, and when it was given back or
 // another client had it.
-func keptUntil(in *facts.Facts, g *history.Grant, later []*history.Grant, freed map[string]int64) (until, due, taken int64) {
+func Kept(in *facts.Facts, g *history.Grant, freed map[string]int64) (until, due, taken int64) {
 	until = history.Forever
 	if at, ok := freed[g.ID]; ok {
 		until = at
@@ -280,6 +278,7 @@ func keptUntil(in *facts.Facts, g *history.Grant, later []*history.Grant, freed 
 	if killed, ok := in.Kills[g.Client]; ok && dies && killed > g.From() {
 		until = min(until, killed)
 	}
+	later := in.ByOK(g.Lock)
 	later = later[sort.Search(len(later), func(i int) bool { return later[i].From() > g.From() }):]
 	for _, next := range later[:min(len(later), maxBars)] {
 		if !in.Model.Together(g, next) {
