@@ -115,7 +115,8 @@ func TestChips(t *testing.T) {
 			t.Fatal(err)
 		}
 		all, _ := happened(once(r), rec)
-		if red := len(all) > 0 && all[0].first().Class == checker.Defect && r.Verdict == checker.Fail; red != (d.Chip.Class == "broken") {
+		defect := len(all) > 0 && all[0].first().Class == checker.Defect && r.Verdict == checker.Fail
+		if defect != (d.Chip.Class == "broken") {
 			t.Errorf("%s: %+v", kind, d.Chip)
 		}
 		chips[kind] = d.Chip

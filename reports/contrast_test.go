@@ -94,7 +94,9 @@ func TestContrast(t *testing.T) {
 		for _, text := range []string{"ink", "soft", "blue"} {
 			check(text+" on the page", colours[text], colours["bg"], 4.5)
 		}
-		for _, chip := range [][2]string{{"warn", "warnpale"}, {"red", "redpale"}, {"green", "okpale"}, {"soft", "otherpale"}, {"ink", "otherpale"}} {
+		for _, chip := range [][2]string{
+			{"warn", "warnpale"}, {"red", "redpale"}, {"green", "okpale"}, {"soft", "otherpale"}, {"ink", "otherpale"},
+		} {
 			check("a chip in "+chip[0], colours[chip[0]], colours[chip[1]], 4.5)
 		}
 		for _, bar := range []string{"me", "other"} {

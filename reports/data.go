@@ -63,13 +63,6 @@ type eventColumns struct {
 	Text  map[int]string `json:"m,omitempty"` // message
 }
 
-// eventKind is what many events have in common.
-type eventKind struct {
-	f          string
-	typ        history.Type
-	reg, error string
-}
-
 type faultData struct {
 	ID      int    `json:"id"`
 	Name    string `json:"name"`
@@ -230,7 +223,7 @@ func (d *runData) grants(in *facts.Facts, clients, locks *places, end int64, nea
 
 // events fills the columns of events.
 func (d *runData) events(rec *history.Record, regs, parties *places, grants map[string]int, near []history.Interval) {
-	kinds := map[eventKind]int{}
+	kinds := map[string]int{}
 	e := &d.Events
 	room := len(rec.Events)
 	if !d.Whole {
@@ -249,12 +242,12 @@ func (d *runData) events(rec *history.Record, regs, parties *places, grants map[
 		}
 		n := len(e.Time)
 		inOrder = inOrder && ev.Index == int64(n)
-		key := eventKind{ev.F, ev.Type, ev.Register, ev.Error}
+		key := ev.F + " " + string(ev.Type) + " " + ev.Register + " " + ev.Error
 		kind, known := kinds[key]
 		if !known {
 			kind = len(kinds)
 			kinds[key] = kind
-			e.Kinds = append(e.Kinds, visible(ev.F+" "+string(ev.Type)+" "+ev.Register+" "+ev.Error))
+			e.Kinds = append(e.Kinds, visible(key))
 			if ev.Register != "" {
 				regs.of(ev.Register)
 			}

@@ -1,8 +1,8 @@
 package reports
 
 import (
+	"fmt"
 	"sort"
-	"strconv"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker/facts"
@@ -96,11 +96,11 @@ func absent(all, here int, near []history.Interval) string {
 		}
 		gap.From = w.To
 	}
-	text := "The run has " + strconv.Itoa(all) + " events. This page has " + strconv.Itoa(here) + " of them one by one: those around incidents, " +
-		"faults and findings, in this order, as far as there is room. Of the others it has only how many there were at each time. To " +
-		"print the first of those: awk -F'[:,]' '$4 > " + strconv.FormatInt(gap.From, 10)
+	text := fmt.Sprintf("The run has %d events. This page has %d of them one by one: those around incidents, faults and findings, in "+
+		"this order, as far as there is room. Of the others it has only how many there were at each time. To print the first of "+
+		"those: awk -F'[:,]' '$4 > %d", all, here, gap.From)
 	if gap.To < history.Forever {
-		text += " && $4 < " + strconv.FormatInt(gap.To, 10)
+		text += fmt.Sprintf(" && $4 < %d", gap.To)
 	}
 	return text + "' history.jsonl"
 }

@@ -31,7 +31,8 @@ func chipOf(r *checker.Results, first *happening) chip {
 	case first.first().Class == checker.Defect:
 		return chip{"broken lock", "broken"}
 	}
-	return chip{cmp.Or(map[string]string{"done-twice": "job done twice", ruleDeadlocked: "deadlock"}[first.first().Rule], "violation"), "other"}
+	word := map[string]string{"done-twice": "job done twice", ruleDeadlocked: "deadlock"}[first.first().Rule]
+	return chip{cmp.Or(word, "violation"), "other"}
 }
 
 // said is how servers say their version: a name, a word for version, and the number.
@@ -45,13 +46,10 @@ func tested(r *checker.Results) (parts []string) {
 		if v == nil || slices.Contains(noServers, name) || strings.HasPrefix(name, "image ") {
 			continue
 		}
-		server := v[1] + " " + v[2]
-		if _, ofAdapter := r.Versions["adapter"]; v[1] == "" && ofAdapter {
+		if v[1] == "" && r.Versions["adapter"] != "" {
 			continue // a number alone is that of a library, or of what runs the adapter
-		} else if v[1] == "" {
-			server = name + server
 		}
-		on = lists.With(on, server)
+		on = lists.With(on, cmp.Or(v[1], name)+" "+v[2])
 	}
 	lock := subject(r)
 	if len(on) > 0 {

@@ -106,7 +106,6 @@ type pageData struct {
 	Story    *Story
 
 	Told          []toldIncident // the first of the incidents
-	Rest          []toldIncident // the others of them
 	MoreIncidents int
 	Logs          []LogLine // of the servers, around the first of the incidents
 	MoreLogs      int
@@ -207,9 +206,6 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (d *pageData
 	d.tell(rec, told, ev)
 	if story.Survived != nil {
 		d.Withstood = ev.tale("w", story.Survived.Steps)
-	}
-	if len(d.Told) > 0 {
-		d.Rest = d.Told[1:]
 	}
 	d.Verified = d.verified()
 	if len(told) == 0 {

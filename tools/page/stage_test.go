@@ -176,6 +176,12 @@ func TestFiguresEqualResults(t *testing.T) {
 				t.Errorf("%s: a run that %ss: %q, %q", kind, r.Verdict, chip, head)
 			}
 		}
+		figures := is[map[string]string](p, `Object.fromEntries([...document.querySelectorAll(".facts span")].map(s => [s.firstChild.textContent, s.lastChild.textContent]))`)
+		for name, v := range r.Stats {
+			if got := figures[name]; !strings.HasSuffix(name, "_ns") && got != fmt.Sprintf("%.0f", v) {
+				t.Errorf("%s: %s is %q on the page, and %.0f in the results", kind, name, got, v)
+			}
+		}
 		totals := is[string](p, `(document.querySelector(".totals") || {innerText: ""}).innerText`)
 		if n, counted := r.Stats["updates_lost_plain"]; counted && r.Stats["periods"] == 0 && !strings.Contains(totals, fmt.Sprintf("Lost without a fence: %.0f", n)) {
 			t.Errorf("%s: %.0f lost, and the page says %q", kind, n, totals)

@@ -23,10 +23,8 @@ import (
 var pages = sync.OnceValue(func() *template.Template { return template.Must(template.New("").ParseFS(assets, "list.gohtml")) })
 
 // urlPath is a path as a link has it.
-type urlPath struct{ path string }
-
-func (p *urlPath) String() string {
-	return strings.TrimPrefix((&url.URL{Path: "/" + p.path}).EscapedPath(), "/")
+func urlPath(p string) string {
+	return strings.TrimPrefix((&url.URL{Path: "/" + p}).EscapedPath(), "/")
 }
 
 // perPage is how many entries a page shows.
@@ -44,7 +42,6 @@ type listPage struct {
 	Earlier, Later  string // links to other pages; empty: none
 	Counts          []count
 	Cut             bool
-	Running         int
 }
 
 type count struct {
@@ -94,7 +91,7 @@ func (s *Site) list(w http.ResponseWriter, r *http.Request) {
 			p.Counts = append(p.Counts, count{v, counts[v]})
 		}
 	}
-	p.Running, p.Found = counts["running"], len(found)
+	p.Found = len(found)
 	page, err := strconv.Atoi(q.Get("page"))
 	if err != nil || page < 0 || page*perPage >= len(found) {
 		page = 0

@@ -13,8 +13,10 @@ func crowded(steps int) *Stage {
 	const second = int64(1e9)
 	s := &Stage{
 		To: 3 * second, Me: "c1", Locks: []string{"L1"}, Truth: []Truth{{Client: "c1", Token: 7, From: 0, Until: second, Due: second}},
-		Lanes:  []Lane{{Client: "c1", Holds: []Belief{{From: 0, To: 2 * second, Until: second}}}},
-		titles: map[string]Title{"plain": {"No fence: 7 acknowledged updates gone", true}, "fenced": {"With a fence: the late write bounces off", false}},
+		Lanes: []Lane{{Client: "c1", Holds: []Belief{{From: 0, To: 2 * second, Until: second}}}},
+		titles: map[string]Title{
+			"plain": {"No fence: 7 acknowledged updates gone", true}, "fenced": {"With a fence: the late write bounces off", false},
+		},
 	}
 	for _, register := range []string{"plain", "fenced"} {
 		st := Stair{Register: register}
@@ -88,7 +90,8 @@ func TestLabelsDoNotCollide(t *testing.T) {
 // Each bar that has room for it says its token; what is high enough fills the screen.
 func TestBars(t *testing.T) {
 	s := crowded(5)
-	s.Truth = append(s.Truth, Truth{Client: "c2", Token: 8, From: 11e8, Until: 13e8}, Truth{Client: "c3", Token: 9, From: 14e8, Until: 17e8})
+	s.Truth = append(s.Truth, Truth{Client: "c2", Token: 8, From: 11e8, Until: 13e8})
+	s.Truth = append(s.Truth, Truth{Client: "c3", Token: 9, From: 14e8, Until: 17e8})
 	svg := s.SVG(Wide)
 	for _, token := range []string{">c1, token 7<", ">token 8<", ">token 9<"} {
 		if !strings.Contains(svg, token) {
@@ -99,7 +102,8 @@ func TestBars(t *testing.T) {
 		low := *s
 		low.Stairs = s.Stairs[:stairs]
 		var height float64
-		if _, err := fmt.Sscanf(low.SVG(Wide), `<svg class="stage" viewBox="0 0 880 %f"`, &height); err != nil || height < 455 || height > 625 {
+		_, err := fmt.Sscanf(low.SVG(Wide), `<svg class="stage" viewBox="0 0 880 %f"`, &height)
+		if err != nil || height < 455 || height > 625 {
 			t.Errorf("with %d registers it is %.0f high (%v)", stairs, height, err)
 		}
 	}

@@ -149,7 +149,8 @@ func Of(rec *history.Record, sc Scene) *Stage {
 	in := facts.Of(rec)
 	s := &Stage{
 		From: sc.Window.From, To: max(sc.Window.To, sc.Window.From+1), Beats: sc.Beats, titles: sc.Titles, shares: in.Model.Shares(),
-		Free: !in.Model.Locks(), Locks: locksOf(rec, sc.Grants), leads: sc.Leads, Ring: sc.Ring, Truth: []Truth{}, Lanes: []Lane{}, Stairs: []Stair{},
+		Free: !in.Model.Locks(), Locks: locksOf(rec, sc.Grants), leads: sc.Leads, Ring: sc.Ring,
+		Truth: []Truth{}, Lanes: []Lane{}, Stairs: []Stair{},
 	}
 	if len(sc.Grants) > 0 {
 		s.Me = sc.Grants[0].Client
