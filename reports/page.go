@@ -7,7 +7,6 @@ import (
 	"embed"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -89,6 +88,7 @@ type Link struct{ Text, Href string }
 type pageData struct {
 	Results  *checker.Results
 	Style    template.CSS
+	Early    template.JS // of the stage, which runs before the rest is read
 	Script   template.JS
 	Policy   string
 	data     func() (string, error) // of the timeline, as JSON, once it is made
@@ -139,10 +139,7 @@ func (d pageData) HasFindings() bool {
 // it shows the same, without movement. Its length is bounded, whatever the length of the record: it counts what it
 // does not show.
 func HTML(w io.Writer, r *checker.Results, rec *history.Record, about Context) error {
-	d, err := pageOf(r, rec, about)
-	if err != nil {
-		return err
-	}
+	d := pageOf(r, rec, about)
 	var b bytes.Buffer
 	if err := page().Execute(&b, d); err != nil {
 		return err
@@ -166,21 +163,18 @@ func HTML(w io.Writer, r *checker.Results, rec *history.Record, about Context) e
 const dataMark = `"timeline-data"`
 
 // pageOf returns all that the page shows.
-func pageOf(r *checker.Results, rec *history.Record, about Context) (d *pageData, err error) {
+func pageOf(r *checker.Results, rec *history.Record, about Context) *pageData {
 	r = once(r)
-	style, errStyle := assetsOf("style.css", "stage.css")
-	script, errScript := assetsOf("timeline.js", "search.js", "stage.js")
-	if err := errors.Join(errStyle, errScript); err != nil {
-		return nil, err
-	}
+	style, early, script := asset("style.css", "stage.css"), asset("stage.js"), asset("timeline.js", "search.js")
 	story := Tell(r, rec)
 	all, more := happened(r, rec)
 	told := all[:min(len(all), maxTold)]
 	if r.Verdict == checker.Pass {
 		told = nil // what passes is noted, and in the timeline
 	}
-	d = &pageData{
-		Results: r, Style: template.CSS(style), Script: template.JS(script), Policy: policy(style, script), //nolint:gosec // our own files
+	d := &pageData{
+		Results: r, Style: template.CSS(style), Early: template.JS(early), Script: template.JS(script), //nolint:gosec // our own files
+		Policy:   policy(style, early, script),
 		Headline: headOfPage(r), About: about, Command: withoutPath(r.Command), Story: story,
 		MoreIncidents: more + len(all) - len(told),
 	}
@@ -219,16 +213,19 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (d *pageData
 		d.Title = cmp.Or(survivedHeadline(story.Survived, rec), d.Title)
 	}
 	d.Stage = stageOf(r, rec, first, story.Survived)
-	return d, nil
+	return d
 }
 
-// assetsOf are the texts of some files, one after the other.
-func assetsOf(names ...string) (all []byte, err error) {
+// asset is the text of some of our own files, one after the other.
+func asset(names ...string) (all string) {
 	for _, name := range names {
-		b, e := assets.ReadFile(name)
-		all, err = append(all, b...), errors.Join(err, e)
+		b, err := assets.ReadFile(name)
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		all += string(b)
 	}
-	return all, err
+	return all
 }
 
 // meanwhile begins to make something, and returns what waits for it.
@@ -284,12 +281,13 @@ func headOfPage(r *checker.Results) string {
 }
 
 // policy lets the page run its own script and style, and nothing that a record smuggles in; it may load nothing.
-func policy(style, script []byte) string {
-	hash := func(b []byte) string {
-		sum := sha256.Sum256(b)
+func policy(style, early, script string) string {
+	hash := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
 		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
-	return "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) + "; base-uri 'none'; form-action 'none'"
+	return "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(early) + " " + hash(script) +
+		"; base-uri 'none'; form-action 'none'"
 }
 
 // withoutPath is a command whose program is named without the folder where somebody keeps it.

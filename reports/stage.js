@@ -1,4 +1,5 @@
-// The stage: a cursor over the picture of an incident, and what is true at it. The picture itself is drawn by stage/paint.go.
+// The stage: a cursor over the picture of an incident, and what is true at it. The picture itself is drawn by stage/paint.go. It
+// runs before the rest of the page is read, so that a long page can be used at once.
 (() => {
 "use strict";
 const $ = id => document.getElementById(id), box = $("stage"), raw = $("stage-data");
@@ -58,7 +59,7 @@ function show(t) {
   tell(t);
 }
 const stop = () => { cancelAnimationFrame(playing); clearTimeout(playing); playing = 0; button.textContent = "▶ play"; };
-const tl = $("timeline") && $("timeline").timeline; // which keeps the address
+let tl = null; // the timeline, once it is read: it keeps the address
 const still = t => { stop(); dim = false; show(t); if (tl) { tl.kept.m = Math.round(t / 1000); tl.save(); } };
 const step = by => { const i = beats.findLastIndex(b => b.t <= now); if (beats.length) still(beats[Math.min(Math.max(i + by, 0), beats.length - 1)].t); };
 function play() {
@@ -96,7 +97,7 @@ const point = e => {
   const r = p.getBoundingClientRect(), [l, right] = edge(p), u = (e.clientX - r.left) / r.width * p.viewBox.baseVal.width;
   if (u >= l) still(Math.min(from + (u - l) / (right - l) * (to - from), to));
 };
-for (const b of [box, $("beside")]) { b.addEventListener("pointerdown", point); b.addEventListener("pointermove", point); }
+box.addEventListener("pointerdown", point); box.addEventListener("pointermove", point);
 document.addEventListener("keydown", e => {
   if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA|CANVAS)$/.test(e.target.tagName)) return;
   if (e.key === "ArrowLeft" || e.key === "ArrowRight") { step(e.key === "ArrowLeft" ? -1 : 1); e.preventDefault(); }
@@ -105,13 +106,12 @@ document.addEventListener("keydown", e => {
 
 // The step that is scrolled past moves the cursor: on a phone a beat, under the picture, which stays; else a step of the story,
 // beside which the picture stands again.
-const again = $("beside"), narrow = matchMedia("(max-width:900px)"), steps = [...document.querySelectorAll("#told li[data-at]")];
-if (again && pics.length) { pics.push(again.appendChild(pics[0].cloneNode(true))); again.hidden = false; }
+const narrow = matchMedia("(max-width:900px)");
 const passing = new IntersectionObserver(all => {
   const li = (all.findLast(e => e.isIntersecting) || {}).target, i = rail.indexOf(li);
   if (li && scrollY > 0 && narrow.matches === i >= 0) still(i >= 0 ? beats[i].t : li.dataset.at * 1000);
 }, {rootMargin: "-60% 0px -38% 0px"});
-[...rail, ...steps].forEach(li => passing.observe(li));
+rail.forEach(li => passing.observe(li));
 
 // Of a chosen range the rest of the picture is shaded, and the cursor stays inside.
 function ranged() {
@@ -123,7 +123,6 @@ function ranged() {
   });
   show(now);
 }
-if (tl) $("timeline").addEventListener("range", ranged);
 
 // What is copied for an issue.
 const words = q => (document.querySelector(q) || {textContent: ""}).textContent.trim();
@@ -154,8 +153,17 @@ for (const b of document.querySelectorAll("[data-copy=markdown],[data-copy=svg]"
 document.querySelector(".scrub").hidden = false; pane.hidden = false;
 const bad = beats.findIndex((b, i) => rail[i] && rail[i].classList.contains("bug"));
 const wrong = d.lanes.filter(l => l.c === d.me).flatMap(l => l.holds).find(h => h.e > h.u && h.e > h.b), last = beats.length ? beats[beats.length - 1].t : to;
-const kept = () => { const t = tl ? tl.kept.m * 1000 : 0; return t > from && t <= to ? t : 0; };
-addEventListener("hashchange", () => { if (kept()) { stop(); show(kept()); } });
-if (tl) ranged();
-show(kept() || (bad >= 0 ? beats[bad].t : wrong ? Math.round((Math.max(wrong.u, wrong.b) + Math.min(wrong.e, to)) / 2) : last));
+show(bad >= 0 ? beats[bad].t : wrong ? Math.round((Math.max(wrong.u, wrong.b) + Math.min(wrong.e, to)) / 2) : last);
+box.dataset.ready = Math.round(performance.now());
+document.addEventListener("DOMContentLoaded", () => {
+  const again = $("beside"), timeline = $("timeline"), kept = () => { const t = tl.kept.m * 1000; return t > from && t <= to ? t : 0; };
+  pics.push(again.appendChild(pics[0].cloneNode(true))); again.hidden = false;
+  again.addEventListener("pointerdown", point); again.addEventListener("pointermove", point);
+  document.querySelectorAll("#told li[data-at]").forEach(li => passing.observe(li));
+  tl = timeline.timeline;
+  timeline.addEventListener("range", ranged);
+  addEventListener("hashchange", () => { if (kept()) { stop(); show(kept()); } });
+  ranged();
+  if (kept()) show(kept());
+});
 })();
