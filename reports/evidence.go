@@ -123,6 +123,3 @@ func (e *evidence) refs(events []int64) (refs []eventRef, more int) {
 	}
 	return refs, len(events) - len(refs)
 }
-
-// All is how many events are named and on record.
-func (e *evidence) All() int { return len(e.Rows) + e.Left }

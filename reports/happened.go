@@ -97,14 +97,15 @@ func kindsOf(h *happening, rec *history.Record) string {
 	return capital(head + ": " + strings.Join(rules, ", "))
 }
 
-// toldAs says why the first finding of an incident is told: the rank asks for what was lost, then for the length.
+// toldAs says why the first finding of an incident is told: it ranks first, among equals by what was lost, then by its length.
 func toldAs(h *happening) string {
-	first, longest := h.first(), true
+	first, costliest, longest := h.first(), h.first().Lost > 0, true
 	for _, f := range h.found[1:] {
+		costliest = costliest && f.Finding.Lost <= first.Lost
 		longest = longest && f.Finding.To-f.Finding.From <= first.To-first.From
 	}
 	switch {
-	case first.Lost > 0:
+	case costliest:
 		return "the costliest"
 	case longest:
 		return "the longest"

@@ -62,17 +62,15 @@ func (c *canvas) truth(lock int) {
 
 // owner writes who owns the lock into the bar of a grant, with its token.
 func (c *canvas) owner(b Truth, x0, x1, y, h float64) {
-	who, token := name(b.Client), ""
+	who, token, short := name(b.Client), "", ""
 	if b.Token > 0 {
 		token = fmt.Sprintf("token %d", b.Token)
+		short = who + ", " + token
 	}
 	at, room := c.past(x0+8, 6.3*float64(len(who)+14)), x1-x0
 	switch {
 	case room > 130 && h > 20:
-		said, short := who+" owns the lock", ""
-		if token != "" {
-			short = who + ", " + token
-		}
+		said := who + " owns the lock"
 		low, end := h/2+4, x1
 		if b.Due > 0 { // the wedge is widest below
 			low = max(low, h-14)

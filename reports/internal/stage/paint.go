@@ -29,7 +29,8 @@ type canvas struct {
 	height      heights
 	late        []mark // writes that did harm, and requests of the client of the story that the fence refused
 	rings       []ring
-	taken       []box // of the staircase at hand, where no label may lie
+	captions    string // titles of staircases
+	taken       []box  // of the staircase at hand, where no label may lie
 }
 
 // heights are those of one row of each kind.
@@ -106,6 +107,7 @@ func (s *Stage) draw(width int, h heights) (svg string, height float64) {
 		c.stair(&s.Stairs[i])
 	}
 	c.strike()
+	c.WriteString(c.captions) // over what crosses them
 	body := c.String()
 	c.Reset()
 	c.over()

@@ -3,6 +3,7 @@ package stage
 import (
 	"cmp"
 	"fmt"
+	"html"
 	"slices"
 	"strconv"
 	"strings"
@@ -163,12 +164,12 @@ func (c *canvas) titled(register string) {
 	if !c.wide {
 		class += " small"
 	}
-	room := (c.right - c.left - 8) * 0.9
+	x, y := c.left+8, c.y+16
 	short, _, _ := strings.Cut(t.Text, ";")
 	for _, text := range []string{t.Text, short} {
-		if w := float64(len([]rune(text))) * 6.3; w <= room {
-			c.fits(c.left+8, c.y+16, room, class+" halo", text)
-			c.take(c.left+8, c.y+2, c.left+8+w*1.2, c.y+20)
+		if w := float64(len([]rune(text))) * 6.3; w <= (c.right-x)*0.9 {
+			c.captions += fmt.Sprintf(`<text x="%s" y="%s" class="%s halo">%s</text>`, num(x), num(y), class, html.EscapeString(text))
+			c.take(x, y-14, x+w*1.2, y+4)
 			return
 		}
 	}
