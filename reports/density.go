@@ -96,8 +96,8 @@ func absent(all, here int, near []history.Interval) string {
 		}
 		gap.From = w.To
 	}
-	text := fmt.Sprintf("The run has %d events. This page has %d of them one by one: those around incidents, faults and findings, in "+
-		"this order, as far as there is room. Of the others it has only how many there were at each time. To print the first of "+
+	text := fmt.Sprintf("The run has %d events. This page has %d of them one by one: those around incidents, faults and findings, "+
+		"in this order, as far as there is room. Of the others it has only how many there were at each time. To print the first of "+
 		"those: awk -F'[:,]' '$4 > %d", all, here, gap.From)
 	if gap.To < history.Forever {
 		text += fmt.Sprintf(" && $4 < %d", gap.To)

@@ -224,9 +224,7 @@ func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, lanes map[strin
 	if max(hold.To, until) < s.From {
 		return
 	}
-	if g.From() > g.Acquire.Start() {
-		lane.Waits = append(lane.Waits, Wait{Part{g.Acquire.Start(), g.From()}, lock})
-	}
+	lane.Waits = append(lane.Waits, Wait{Part{g.Acquire.Start(), g.From()}, lock})
 	token := g.Token().Or(0)
 	if until > g.From() && g.From() <= s.To {
 		late := in.Leased() && due == 0 && g.DeadlineAt(history.Forever).Set
