@@ -191,7 +191,7 @@ func (c *canvas) seconds(t int64) string { return fmt.Sprintf("%.3f s", float64(
 func (c *canvas) over() {
 	for _, f := range c.faults {
 		c.rect(f.From, f.To, c.top-4, c.end-c.top, "faulty", f.Name)
-		c.fits(c.x(f.From)+4, c.end-2, c.x(f.To)-c.x(f.From), "s", f.Name, f.What)
+		c.fits(c.x(f.From)+4, c.end+7, c.x(f.To)-c.x(f.From), "s", f.Name, f.What)
 	}
 	for t, step := c.tick(); t <= c.To; t += step {
 		x := c.x(t)
