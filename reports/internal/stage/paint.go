@@ -102,7 +102,7 @@ func (s *Stage) draw(width int, h heights) (svg string, height float64) {
 		c.y += 16
 	}
 	c.end = c.y
-	c.y += 6
+	c.y += 12 // the names of faults
 	for i := range s.Stairs {
 		c.stair(&s.Stairs[i])
 	}
@@ -230,7 +230,7 @@ func (c *canvas) beats() {
 			cx = x - w
 		default:
 			word = false
-			cx = min(cx, c.right-8)
+			cx = min(cx, c.right+6)
 		}
 		fmt.Fprintf(c, `<g class="beat%s" data-beat="%d"><circle cx="%s" cy="10" r="8"/>`, map[bool]string{true: " bug"}[b.Bad], i, num(cx))
 		c.text(cx, 14, strconv.Itoa(i+1), "on mid b")
