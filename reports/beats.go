@@ -215,20 +215,20 @@ func (b *beater) got(s Step) string {
 	return "It gets " + strings.Join(what, " and ") + "."
 }
 
-// belief is what the client of the story believed of its lock at a moment, for the end of a text; asleep is said of a client that
-// a fault holds up. Empty: it did not use the lock any more.
+// belief is what the client of the story believed of its lock at a moment, for the end of a text; asleep, if any, is said of a
+// client that a fault holds up. It returns nothing of a client that did not use the lock any more.
 func (b *beater) belief(at int64, asleep string) string {
 	for _, g := range grantsOf(b.rec, b.f) {
 		if g.Client != b.me || !g.Granted() || g.From() > at {
 			continue
 		}
 		if facts.Of(b.rec).Hold(g).To > at {
-			if slices.ContainsFunc(b.rec.Faults, func(in *history.Injection) bool {
+			if asleep != "" && slices.ContainsFunc(b.rec.Faults, func(in *history.Injection) bool {
 				return in.Effective() && slices.Contains(in.Clients, b.me) && in.Began() <= at && at < in.Until()
 			}) {
 				return " " + b.me + asleep
 			}
-			return " " + b.me + stillSure
+			return " " + b.me + " still believes that it owns it."
 		}
 		if slices.ContainsFunc(g.Releases, func(c *history.Call) bool { return c.Start() <= at && at < c.End() }) {
 			return " The release of " + b.me + " is still on its way."
@@ -236,8 +236,6 @@ func (b *beater) belief(at int64, asleep string) string {
 	}
 	return ""
 }
-
-const stillSure = " still believes that it owns it."
 
 // fault adds a fault, the first of each kind.
 func (b *beater) fault(s Step) {
@@ -284,7 +282,7 @@ func (b *beater) meanwhile(until Step) {
 		}
 		names = lists.With(names, g.Client)
 	}
-	still := b.belief(first.At, stillSure)
+	still := b.belief(first.At, "")
 	if until.At == history.Forever || n <= 1 {
 		b.add(first, "another owner", first.Party+" gets the lock", "Now the store has another owner."+still)
 	} else {

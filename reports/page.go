@@ -13,8 +13,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -34,11 +36,24 @@ var page = sync.OnceValue(func() *template.Template {
 		"join": strings.Join, "cut": func(s string) string { return cut(s, maxSentence) },
 		"len64":   func(from, to int64) int64 { return to - from },
 		"shortly": shortly, "remark": remark, "noted": noted, "more": moreText, "count": checker.Count[int],
-		"inc": func(i int) int { return i + 1 },
-		"us":  us,
-		"svg": func(s *stage.Stage, width int) template.HTML { return template.HTML(s.SVG(width)) }, //nolint:gosec // escaped there
+		"inc":  func(i int) int { return i + 1 },
+		"us":   us,
+		"data": scripted,
+		"svg":  func(s *stage.Stage, width int) template.HTML { return template.HTML(s.SVG(width)) }, //nolint:gosec // escaped there
 	}).ParseFS(assets, "page.gohtml"))
 })
+
+// scripted is the data of a script, whatever names a record has: Visible would spoil it with escapes that JSON does not know.
+func scripted(v any) (template.JS, error) {
+	b, err := json.Marshal(v) // which escapes what could end its element
+	shown := func(r rune) rune {
+		if strconv.IsPrint(r) {
+			return r
+		}
+		return utf8.RuneError
+	}
+	return template.JS(strings.Map(shown, string(b))), err //nolint:gosec // JSON
+}
 
 // Context has the facts for a page that are not in the record: they come from the catalogue, or from the place of the
 // page.
@@ -129,11 +144,6 @@ type toldIncident struct {
 	MoreLedger  int
 }
 
-// HasFindings reports whether any check has one.
-func (d pageData) HasFindings() bool {
-	return slices.ContainsFunc(d.Checks, func(c checkRow) bool { return len(c.Result.Findings) > 0 })
-}
-
 // HTML writes one self-contained page that loads nothing from a network: the verdict in plain words, the story and
 // picture of the incident that ranks first, an interactive timeline, the findings with their events. Without scripts
 // it shows the same, without movement. Its length is bounded, whatever the length of the record: it counts what it
@@ -175,7 +185,7 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) *pageData {
 	d := &pageData{
 		Results: r, Style: template.CSS(style), Early: template.JS(early), Script: template.JS(script), //nolint:gosec // our own files
 		Policy:   policy(style, early, script),
-		Headline: headOfPage(r), About: about, Command: withoutPath(r.Command), Story: story,
+		Headline: Headline(r), About: about, Command: withoutPath(r.Command), Story: story,
 		MoreIncidents: more + len(all) - len(told),
 	}
 	d.data = meanwhile(func() (string, error) {
@@ -270,14 +280,6 @@ func (d *pageData) verified() string {
 	}
 	slices.SortStableFunc(passed, func(a, b string) int { return cmp.Compare(checker.RankOfCheck(a), checker.RankOfCheck(b)) })
 	return "checked: " + listed(passed, 3)
-}
-
-// headOfPage stands above the verdict, which says more.
-func headOfPage(r *checker.Results) string {
-	if name, _ := unanswered(r); r.Verdict == checker.Unknown && name != "" {
-		return "inconclusive: the check " + name + " has no verdict"
-	}
-	return Headline(r)
 }
 
 // policy lets the page run its own script and style, and nothing that a record smuggles in; it may load nothing.

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -167,6 +168,20 @@ func TestStageOfAPause(t *testing.T) {
 		if !strings.Contains(svg, want) {
 			t.Errorf("the picture lacks %q", want)
 		}
+	}
+}
+
+// What is no character of a text does not end the data of the script: such a name is shown, and the page works.
+func TestStageDataIsJSON(t *testing.T) {
+	r, rec := judged(t, "paused")
+	for _, g := range rec.Grants {
+		g.Client = "c\U000E0001\u202e\u2028\x00\xff"
+	}
+	_, data, _ := strings.Cut(rendered(t, r, rec), `id="stage-data">`)
+	data, _, _ = strings.Cut(data, "</script>")
+	var s stage.Stage
+	if err := json.Unmarshal([]byte(data), &s); err != nil || !strings.HasPrefix(s.Me, "c") {
+		t.Errorf("%q: %v in %s", s.Me, err, data)
 	}
 }
 
