@@ -80,7 +80,7 @@ func (c *canvas) owner(b Truth, x0, x1, y, h float64) {
 		if b.Until == b.Due {
 			c.fits(x1-6, y+13, room*0.4, "s end", "its lease runs out", "lease ends")
 		}
-	case h > 34 && token != "":
+	case h > 34 && token != "" && room >= 6.3*float64(len(who)):
 		c.fits(x0+room/2, y+h/2-2, room, "on mid b", who)
 		c.fits(x0+room/2, y+h/2+12, room, "on mid", token, strconv.FormatInt(b.Token, 10))
 	case h > 20:
