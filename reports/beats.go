@@ -35,13 +35,16 @@ func stageOf(r *checker.Results, rec *history.Record, first *happening, survived
 		b.titles(sc.Titles, first.steps)
 	case survived != nil:
 		sc.Beats = hardestBeats(survived, rec)
-		if in, _ := hardestOf(survived, rec); in != nil {
+		if in := hardestOf(survived, rec); in != nil {
 			if g := heldAt(rec, in); g != nil {
 				sc.Grants = []*history.Grant{g}
 			}
 		}
 	}
 	sc.Window, sc.Passed = windowOfBeats(sc.Beats, rec), first == nil
+	if first != nil && first.first().Rule == ruleDeadlocked {
+		sc.Ring = sinceWhen(rec, first.first())
+	}
 	for _, t := range tenures(rec) {
 		if history.Leads(t.role) && len(serversOf(rec)) > 1 {
 			part := stage.Part{From: t.From, To: t.To}
@@ -53,69 +56,6 @@ func stageOf(r *checker.Results, rec *history.Record, first *happening, survived
 		w.To = max(w.To, min(f.To, w.To+w.To-w.From))
 	}
 	return stage.Of(rec, sc)
-}
-
-// hardestOf is the fault that a run survived and whose picture it shows: one that hit a holder of the lock, and the longest.
-func hardestOf(survived *Survived, rec *history.Record) (hardest *history.Injection, step Step) {
-	holder := func(in *history.Injection) int {
-		if heldAt(rec, in) != nil {
-			return 1
-		}
-		return 0
-	}
-	harder := func(a, b *history.Injection) bool {
-		return b == nil || cmp.Or(cmp.Compare(holder(a), holder(b)), cmp.Compare(a.Until()-a.Began(), b.Until()-b.Began())) > 0
-	}
-	for _, s := range survived.Steps {
-		for _, in := range rec.Faults {
-			if in.Invoke != nil && slices.Contains(s.Events, in.Invoke.Index) && harder(in, hardest) {
-				hardest, step = in, s
-			}
-		}
-	}
-	return hardest, step
-}
-
-// heldAt is the grant under which a client held the lock when a fault hit it; nil: it held none.
-func heldAt(rec *history.Record, in *history.Injection) *history.Grant {
-	g, _ := lists.Find(rec.Grants, func(g *history.Grant) bool {
-		return g.Granted() && slices.Contains(in.Clients, g.Client) && g.From() <= in.Began() && in.Began() <= facts.Of(rec).Hold(g).To
-	})
-	return g
-}
-
-// hardestBeats are the beginning and the end of the hardest fault that a run survived, and the next grant.
-func hardestBeats(survived *Survived, rec *history.Record) (out []stage.Beat) {
-	longest, step := hardestOf(survived, rec)
-	if longest == nil {
-		return nil
-	}
-	word := longest.Fault.Fault
-	_, text, _ := strings.Cut(step.Text, ": ")
-	out = append(out, stage.Beat{
-		At: longest.Began(), Word: word, Title: word + " strikes", Text: capital(text),
-	})
-	if longest.HealEnd != nil {
-		out = append(out, stage.Beat{At: longest.Until(), Word: "ends", Title: word + " ends"})
-	}
-	var next *history.Grant
-	for _, g := range rec.Grants {
-		if g.Granted() && g.From() > longest.Until() && (next == nil || g.From() < next.From()) {
-			next = g
-		}
-	}
-	if next != nil {
-		out = append(out, stage.Beat{
-			At: next.From(), Word: "goes on", Title: next.Client + " gets the lock",
-		})
-	}
-	return out
-}
-
-// faultWord is the name of the fault of a step.
-func faultWord(s Step) string {
-	word, _, _ := strings.Cut(s.Text, " ")
-	return strings.TrimSuffix(word, ":")
 }
 
 func eventOf(s Step) int64 {
@@ -145,7 +85,6 @@ type beater struct {
 
 	me     string          // the client of the story
 	mine   int64           // since when it has the lock
-	paused bool            // a fault holds it up
 	over   bool            // its lease has ended
 	struck map[string]bool // servers that a fault of a beat hit
 	others []Step          // grants of others since it got the lock
@@ -153,7 +92,7 @@ type beater struct {
 }
 
 func (b *beater) add(s Step, word, title, text string) {
-	b.out = append(b.out, stage.Beat{At: s.At, Word: word, Title: title, Text: text, Bad: s.Bad})
+	b.out = append(b.out, stage.Beat{At: s.At, Word: word, Title: title, Text: text, Bad: s.Bad, Event: eventOf(s)})
 }
 
 // beats are the steps on which a story turns: the grant, the fault, the end of the lease, who worked meanwhile, the damage.
@@ -213,11 +152,7 @@ func (b *beater) step(s Step, refusals []Step) {
 	case StepLeaseOver:
 		if s.Party == b.me && !b.over {
 			b.over = true
-			cannot := b.me + " still believes that it owns it."
-			if b.paused {
-				cannot = b.me + " cannot know."
-			}
-			b.add(s, "lease ends", "The lease ends", "The store may give the lock to others. "+cannot)
+			b.add(s, "lease ends", "The lease ends", "The store may give the lock to others."+b.belief(s.At, " cannot know."))
 		}
 	case StepRelease:
 		if s.Bad {
@@ -264,12 +199,15 @@ func (b *beater) step(s Step, refusals []Step) {
 func (b *beater) got(s Step) string {
 	var what []string
 	for _, g := range grantsOf(b.rec, b.f) {
-		if g.Client == s.Party && g.Granted() && g.From() == s.At && g.Token().Set {
+		if g.Client != s.Party || !g.Granted() || g.From() != s.At {
+			continue
+		}
+		if g.Token().Set {
 			what = append(what, fmt.Sprintf("token %d", g.Token().V))
 		}
-	}
-	if b.rec.Leased() {
-		what = append(what, "a lease of "+span(b.rec.Run.TTL))
+		if due := g.DeadlineAt(g.From()); b.rec.Leased() && due.Set {
+			what = append(what, "a lease of "+span(due.V-g.Sent()))
+		}
 	}
 	if len(what) == 0 {
 		return "The store gives it the lock."
@@ -277,28 +215,53 @@ func (b *beater) got(s Step) string {
 	return "It gets " + strings.Join(what, " and ") + "."
 }
 
-// fault adds a fault, the first of each kind.
-func (b *beater) fault(s Step) {
-	word, title, proof := faultWord(s), "", ""
-	for _, in := range b.rec.Faults {
-		if in.Invoke == nil || in.Invoke.Index != eventOf(s) {
+// belief is what the client of the story believed of its lock at a moment, for the end of a text; asleep, if any, is said of a
+// client that a fault holds up. It returns nothing of a client that did not use the lock any more.
+func (b *beater) belief(at int64, asleep string) string {
+	for _, g := range grantsOf(b.rec, b.f) {
+		if g.Client != b.me || !g.Granted() || g.From() > at {
 			continue
 		}
-		if slices.Contains(in.Clients, b.me) {
-			b.paused = true
+		if facts.Of(b.rec).Hold(g).To > at {
+			if asleep != "" && slices.ContainsFunc(b.rec.Faults, func(in *history.Injection) bool {
+				return in.Effective() && slices.Contains(in.Clients, b.me) && in.Began() <= at && at < in.Until()
+			}) {
+				return " " + b.me + asleep
+			}
+			return " " + b.me + " still believes that it owns it."
 		}
-		proof, _, _ = strings.Cut(in.Proof, "; ")
-		for _, node := range in.Nodes {
-			b.struck[node] = true
-		}
-		whom := listed(slices.Concat(in.Clients, in.Nodes), 2)
-		if title = word; whom != "" {
-			title += " strikes " + whom
+		if slices.ContainsFunc(g.Releases, func(c *history.Call) bool { return c.Start() <= at && at < c.End() }) {
+			return " The release of " + b.me + " is still on its way."
 		}
 	}
-	if !b.has(word) {
-		_, text, _ := strings.Cut(s.Text, ": ")
-		b.add(s, word, title, capital(cmp.Or(text, proof)))
+	return ""
+}
+
+// fault adds a fault, the first of each kind.
+func (b *beater) fault(s Step) {
+	in, _ := lists.Find(b.rec.Faults, func(in *history.Injection) bool { return in.Invoke != nil && in.Invoke.Index == eventOf(s) })
+	if in == nil || b.has(in.Fault.Fault) {
+		return
+	}
+	for _, node := range in.Nodes {
+		b.struck[node] = true
+	}
+	b.out = append(b.out, struckBy(in, b.rec))
+}
+
+// struckBy is the beat of a fault: whom it struck, when, and what shows it.
+func struckBy(in *history.Injection, rec *history.Record) stage.Beat {
+	title := in.Fault.Fault
+	if whom := listed(slices.Concat(in.Clients, in.Nodes), 2); whom != "" {
+		title += " strikes " + whom
+	}
+	text, _, _ := strings.Cut(in.Proof, "; ")
+	if trigger := checker.Trigger(in.Fault); trigger != "" {
+		text = trigger + ": " + text
+	}
+	return stage.Beat{
+		At: in.Began(), Word: in.Fault.Fault, Title: title, Text: capital(text), Event: in.Invoke.Index,
+		Source: strings.Trim(sourceOf(in, rec), " ()"),
 	}
 }
 
@@ -317,11 +280,9 @@ func (b *beater) meanwhile(until Step) {
 		if i == 0 && g.From() < first.At {
 			first = granted(g)
 		}
-		if !slices.Contains(names, g.Client) {
-			names = append(names, g.Client)
-		}
+		names = lists.With(names, g.Client)
 	}
-	still := " " + b.me + " still believes that it owns it."
+	still := b.belief(first.At, "")
 	if until.At == history.Forever || n <= 1 {
 		b.add(first, "another owner", first.Party+" gets the lock", "Now the store has another owner."+still)
 	} else {

@@ -3,21 +3,19 @@ package reports
 import (
 	"maps"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
 // runData is what the timeline's script draws: columns of numbers, so that a hundred thousand events are two
 // megabytes. Times are in us since the start of the run; -1 is "not on record". timeline.js reads it.
 type runData struct {
-	Version   int            `json:"v"`
 	End       int64          `json:"end"`
-	Leased    bool           `json:"leased,omitempty"`
 	Clients   []string       `json:"clients"`
 	Servers   []string       `json:"servers"`
 	Locks     []string       `json:"locks"`
@@ -65,25 +63,17 @@ type eventColumns struct {
 	Text  map[int]string `json:"m,omitempty"` // message
 }
 
-// eventKind is what many events have in common.
-type eventKind struct {
-	f          string
-	typ        history.Type
-	reg, error string
-}
-
 type faultData struct {
-	ID      int     `json:"id"`
-	Name    string  `json:"name"`
-	Clients []int   `json:"c"`
-	Servers []int   `json:"s"`
-	Began   int64   `json:"b"`
-	Proven  int64   `json:"p"`
-	Ended   int64   `json:"e"`
-	Proof   string  `json:"text"`
-	Done    bool    `json:"ok"`
-	Events  []int64 `json:"ev"`
-	Tied    string  `json:"tied,omitempty"`
+	ID      int    `json:"id"`
+	Name    string `json:"name"`
+	Clients []int  `json:"c"`
+	Servers []int  `json:"s"`
+	Began   int64  `json:"b"`
+	Proven  int64  `json:"p"`
+	Ended   int64  `json:"e"`
+	Proof   string `json:"text"`
+	Done    bool   `json:"ok"`
+	Tied    string `json:"tied,omitempty"`
 }
 
 type roleData struct {
@@ -97,11 +87,8 @@ const (
 	// maxData is how many events are in a page, each by itself; of longer runs there are levels of density, and
 	// the events around incidents.
 	maxData = 100_000
-	// maxNear is how many events around incidents a page of a longer run has.
-	maxNear = 36_000
 	// maxText is how long a message is in the data.
 	maxText = 300
-	dataV   = 1
 )
 
 func us(ns int64) int64 {
@@ -135,7 +122,7 @@ func (p *places) of(name string) int {
 }
 
 // dataOf is the data of a run for the script.
-func dataOf(rec *history.Record, all []*happening) *runData {
+func dataOf(rec *history.Record, all []*happening, found []listedFinding) *runData {
 	in := facts.Of(rec)
 	end := endOf(rec)
 	clients := slices.Collect(maps.Keys(rec.Last))
@@ -143,7 +130,7 @@ func dataOf(rec *history.Record, all []*happening) *runData {
 	servers := serversOf(rec)
 	slices.SortFunc(servers, byName)
 	d := &runData{
-		Version: dataV, End: max(us(end), 1), Leased: rec.Leased(), Dead: map[int]int64{}, Whole: len(rec.Events) <= maxData,
+		End: max(us(end), 1), Dead: map[int]int64{}, Whole: len(rec.Events) <= maxData,
 		Faults: []faultData{}, Ended: []int64{}, Roles: []roleData{}, Stalls: [][2]int64{}, Incidents: []incidentData{},
 	}
 	c, s, l, regs, parties := placesOf(clients), placesOf(servers), placesOf(rec.Locks), placesOf(nil), placesOf(nil)
@@ -158,7 +145,7 @@ func dataOf(rec *history.Record, all []*happening) *runData {
 		Hold: []int64{}, Lease: []int64{}, Kept: []int64{},
 	}
 	d.Events = eventColumns{Kinds: []string{}, Time: []int64{}, Kind: []int{}, Party: []int{}, Grant: []int{}, Value: []int64{}}
-	near := nearOf(d.Whole, rec, all)
+	near := nearOf(d.Whole, rec, all, found)
 	g := d.grants(in, c, l, end, near)
 	d.events(rec, regs, parties, g, near)
 	d.faults(rec, c, s)
@@ -172,46 +159,12 @@ func dataOf(rec *history.Record, all []*happening) *runData {
 		d.Incidents = append(d.Incidents, incidentOf(h, g))
 	}
 	if !d.Whole {
-		d.Density = densityOf(in, c, l, end)
-		d.Left = "The run has " + grouped3(len(rec.Events)) + " events. This page shows the " + grouped3(len(d.Events.Time)) +
-			" events around violations one by one. For the other events, the page shows only their number in each span of time. The " +
-			"file history.jsonl has all events."
+		d.Density = densityOf(in, l, end)
+		d.Left = absent(len(rec.Events), len(d.Events.Time), near)
 	}
 	d.Clients, d.Servers, d.Locks, d.Registers, d.Parties = shown(c.names), shown(s.names), shown(l.names), shown(regs.names),
 		shown(parties.names)
 	return d
-}
-
-// nearOf are the times whose events are in the page: all, or the windows of the incidents in their order, as
-// far as there is room.
-func nearOf(whole bool, rec *history.Record, all []*happening) []history.Interval {
-	if whole {
-		return []history.Interval{{From: 0, To: history.Forever}}
-	}
-	left := maxNear
-	var out []history.Interval
-	for _, h := range all {
-		n := countIn(rec, h.window)
-		if n > left {
-			continue
-		}
-		left -= n
-		out = append(out, h.window)
-	}
-	return facts.Disjoint(out)
-}
-
-func countIn(rec *history.Record, w history.Interval) int {
-	at := func(t int64) int {
-		return sort.Search(len(rec.Events), func(i int) bool { return rec.Events[i].Time >= t })
-	}
-	return at(w.To+1) - at(w.From)
-}
-
-// within reports whether a part of an interval is in one of several that are in order.
-func within(near []history.Interval, from, to int64) bool {
-	i := sort.Search(len(near), func(i int) bool { return near[i].To >= from })
-	return i < len(near) && near[i].From <= to
 }
 
 // grants fills the columns of grants, and numbers them.
@@ -270,7 +223,7 @@ func (d *runData) grants(in *facts.Facts, clients, locks *places, end int64, nea
 
 // events fills the columns of events.
 func (d *runData) events(rec *history.Record, regs, parties *places, grants map[string]int, near []history.Interval) {
-	kinds := map[eventKind]int{}
+	kinds := map[string]int{}
 	e := &d.Events
 	room := len(rec.Events)
 	if !d.Whole {
@@ -289,12 +242,12 @@ func (d *runData) events(rec *history.Record, regs, parties *places, grants map[
 		}
 		n := len(e.Time)
 		inOrder = inOrder && ev.Index == int64(n)
-		key := eventKind{ev.F, ev.Type, ev.Register, ev.Error}
+		key := ev.F + " " + string(ev.Type) + " " + ev.Register + " " + ev.Error
 		kind, known := kinds[key]
 		if !known {
 			kind = len(kinds)
 			kinds[key] = kind
-			e.Kinds = append(e.Kinds, visible(ev.F+" "+string(ev.Type)+" "+ev.Register+" "+ev.Error))
+			e.Kinds = append(e.Kinds, visible(key))
 			if ev.Register != "" {
 				regs.of(ev.Register)
 			}
@@ -335,10 +288,6 @@ func (d *runData) faults(rec *history.Record, clients, servers *places) {
 		for _, s := range in.Nodes {
 			f.Servers = append(f.Servers, servers.of(s))
 		}
-		f.Events = append(f.Events, in.Invoke.Index)
-		if in.Effect != nil {
-			f.Events = append(f.Events, in.Effect.Index)
-		}
 		if in.Effective() {
 			f.Proven = us(in.Effect.Time)
 		} else {
@@ -346,7 +295,6 @@ func (d *runData) faults(rec *history.Record, clients, servers *places) {
 		}
 		if in.HealEnd != nil {
 			f.Ended = us(in.HealEnd.Time)
-			f.Events = append(f.Events, in.HealEnd.Index)
 		} else if in.Instant() && in.Effective() {
 			f.Ended = f.Proven
 		}
@@ -371,11 +319,47 @@ func shown(names []string) []string {
 	return out
 }
 
-// grouped3 is a number with spaces between thousands.
-func grouped3(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + " " + s[i:]
+type incidentData struct {
+	Head   string     `json:"head"`
+	Class  string     `json:"class"`
+	Checks []string   `json:"checks"`
+	Links  []string   `json:"links"` // ids of its findings in the page
+	From   int64      `json:"b"`
+	To     int64      `json:"e"`
+	Window [2]int64   `json:"w"`
+	Grants []int      `json:"g"`
+	Fault  int        `json:"fault,omitempty"`
+	Cause  string     `json:"cause"`
+	Steps  []stepData `json:"steps"`
+	Proof  []int64    `json:"pr,omitempty"` // events of its proof
+}
+
+type stepData struct {
+	At    int64  `json:"t"`
+	Text  string `json:"x"`
+	Bad   bool   `json:"bad,omitempty"`
+	Event int64  `json:"ev"` // -1: none
+}
+
+// incidentOf is an incident as the page's data has it; grants are the places of grants in it.
+func incidentOf(h *happening, grants map[string]int) incidentData {
+	f := h.first()
+	out := incidentData{
+		Head: cut(strings.TrimPrefix(h.kinds+". "+headlineOf(f), ". "), 1000), Class: string(f.Class), From: us(f.From), To: us(f.To),
+		Window: [2]int64{us(h.window.From), us(h.window.To)},
+		Fault:  f.Fault, Cause: cut(capital(because(f)), 1000), Grants: []int{}, Steps: []stepData{}, Proof: provenOf(h),
 	}
-	return s
+	for _, one := range h.found {
+		out.Checks = lists.With(out.Checks, cut(one.Check, maxText))
+		out.Links = append(out.Links, findingID(one.Check, one.at))
+		for _, id := range one.Finding.Grants {
+			if g, ok := grants[id]; ok {
+				out.Grants = lists.With(out.Grants, g)
+			}
+		}
+	}
+	for _, s := range h.steps[:min(len(h.steps), 40)] {
+		out.Steps = append(out.Steps, stepData{us(s.At), cut(s.Text, 1000), s.Bad, eventOf(s)})
+	}
+	return out
 }

@@ -72,7 +72,8 @@ func deadlockSteps(f *checker.Finding, rec *history.Record) (out []Step) {
 		}
 		text := fmt.Sprintf("%s asks for lock %s (grant %s), and waits until the end.", w.Client, w.Lock, w.ID)
 		ask := w.Acquire
-		out = append(out, Step{At: ask.Start(), Party: w.Client, Kind: StepWaits, Events: eventsOf(ask), Text: text, Bad: true})
+		closes := ask.Start() == sinceWhen(rec, f) // the ring; a wait alone is no damage
+		out = append(out, Step{At: ask.Start(), Party: w.Client, Kind: StepWaits, Events: eventsOf(ask), Text: text, Bad: closes})
 	}
 	return out
 }

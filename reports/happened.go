@@ -1,13 +1,15 @@
 package reports
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
+	"github.com/lockstorm/lockstorm/reports/internal/stage"
 )
 
 // happening is one thing that happened, with all findings about it, however many checks saw it. Its first
@@ -16,6 +18,7 @@ type happening struct {
 	found  []listedFinding
 	window history.Interval // what a picture of it shows
 	steps  []Step
+	kinds  string // what led to it and what came of it, where it has several findings
 }
 
 // listedFinding is a finding and its place in the list of its check.
@@ -57,28 +60,57 @@ func happened(r *checker.Results, rec *history.Record) (out []*happening, more i
 	end := endOf(rec)
 	for _, h := range out {
 		h.steps = steps(h.first(), r, rec)
-		h.window = windowOf(h, rec, end)
+		h.window, h.kinds = windowOf(h, rec, end), kindsOf(h, rec)
 	}
 	return out, more
 }
 
-// kindsOf counts the findings of an incident by their rules, where there are several: "7 overlaps, 1 lost update".
-func kindsOf(h *happening) string {
+// mistakes are causes other than a fault, as a heading names them.
+var mistakes = map[checker.CauseKind]string{
+	checker.CauseStall: "host stall", checker.CauseClock: "clock change", checker.CauseOverrun: "lease overrun",
+	checker.CauseRelease: "wrong release", checker.CauseRenewal: "short renewal",
+}
+
+// kindsOf counts what led to an incident and what came of it, where it has several findings: "1 client-pause: 7 overlaps, 1 lost
+// update".
+func kindsOf(h *happening, rec *history.Record) string {
 	if len(h.found) < 2 {
 		return ""
 	}
+	led := rec.Injected(h.first().Fault)
 	var rules []string
-	count := map[string]int{}
+	count, faults := map[string]int{}, map[int]bool{}
 	for _, f := range h.found {
 		rule := strings.ReplaceAll(f.Finding.Rule, "-", " ")
-		if count[rule]++; count[rule] == 1 {
-			rules = append(rules, rule)
+		rules, count[rule] = lists.With(rules, rule), count[rule]+1
+		if in := rec.Injected(f.Finding.Fault); in != nil && led != nil && in.Fault.Fault == led.Fault.Fault {
+			faults[in.ID] = true
 		}
+	}
+	head := cmp.Or(mistakes[h.first().CauseKind], "no fault")
+	if led != nil {
+		head = checker.Count(len(faults), led.Fault.Fault)
 	}
 	for i, rule := range rules {
 		rules[i] = checker.Count(count[rule], rule)
 	}
-	return strings.Join(rules, ", ")
+	return capital(head + ": " + strings.Join(rules, ", "))
+}
+
+// toldAs says why the first finding of an incident is told: it ranks first, among equals by what was lost, then by its length.
+func toldAs(h *happening) string {
+	first, costliest, longest := h.first(), h.first().Lost > 0, true
+	for _, f := range h.found[1:] {
+		costliest = costliest && f.Finding.Lost <= first.Lost
+		longest = longest && f.Finding.To-f.Finding.From <= first.To-first.From
+	}
+	switch {
+	case costliest:
+		return "the costliest"
+	case longest:
+		return "the longest"
+	}
+	return "the gravest"
 }
 
 // foundIn are the findings that a reader may ask about, the one to tell first first.
@@ -145,21 +177,12 @@ func kept(in *facts.Facts, g *history.Grant, hold history.Interval, end int64) (
 			return hold.To, false
 		}
 	}
-	switch {
-	case in.Run.Ends == history.EndsProcess || in.Run.Ends == history.EndsConnection:
+	over := g.DeadlineAt(history.Forever)
+	unknown := in.Leased() && (!over.Set || over.V <= g.From())
+	if in.Run.Ends == history.EndsProcess || in.Run.Ends == history.EndsConnection || unknown {
 		return hold.To, false
-	case in.Leased():
-		until = min(g.DeadlineAt(history.Forever).Or(hold.To), end)
-	default:
-		until = end
 	}
-	later := in.ByOK(g.Lock)
-	later = later[sort.Search(len(later), func(i int) bool { return later[i].From() > hold.From }):]
-	for _, next := range later[:min(len(later), 16)] {
-		if next != g && !in.Model.Together(g, next) {
-			until = min(until, next.From())
-			break
-		}
-	}
+	until, _, _ = stage.Kept(in, g, nil)
+	until = min(until, end)
 	return max(until, hold.To), until > hold.To
 }

@@ -18,14 +18,14 @@ func TestLossesInWords(t *testing.T) {
 		"ledger_lost_max": 2,
 	}
 	for _, c := range []struct{ registers, want, others string }{
-		{facts.RegPlain, "1 to 3 updates", "; 8 were overwritten unseen, and later writes brought back 7."},
+		{facts.RegPlain, "1 to 3 updates", "; 8 were overwritten unseen, and later writes brought back 7"},
 		{facts.RegFenced, "2 updates", ""},
 		{regLedger, "1 to 2 updates", ""},
-		{facts.RegPlain + " " + facts.RegFenced, "3 to 5 updates", "; 10 were overwritten unseen, and later writes brought back 7."},
+		{facts.RegPlain + " " + facts.RegFenced, "3 to 5 updates", "; 10 were overwritten unseen, and later writes brought back 7"},
 	} {
 		l := lossesIn(&checker.Results{Stats: stats}, strings.Fields(c.registers)...)
-		if l.of("update") != c.want || l.others(".") != c.others || !l.counted {
-			t.Errorf("%s: %q%q, want %q%q", c.registers, l.of("update"), l.others("."), c.want, c.others)
+		if l.of("update") != c.want || l.others() != c.others || !l.counted {
+			t.Errorf("%s: %q%q, want %q%q", c.registers, l.of("update"), l.others(), c.want, c.others)
 		}
 	}
 	if lossesIn(&checker.Results{}, facts.RegPlain).counted {

@@ -2,8 +2,8 @@ package reports
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,25 +55,58 @@ func known(r *checker.Results) map[string]bool {
 	return out
 }
 
+var updates = regexp.MustCompile(`\d+ (?:acknowledged )?updates?`)
+
+var ofRule = regexp.MustCompile(`(\d+) ([a-z ]+?)(?:,|$)`)
+
+// The headings of incidents count each finding of the results once.
+func TestHeadingsCountAllFindings(t *testing.T) {
+	for _, kind := range every {
+		r, rec := judged(t, kind)
+		all, _ := happened(r, rec)
+		got, want := map[string]int{}, map[string]int{}
+		for _, f := range foundIn(r) {
+			want[strings.ReplaceAll(f.Finding.Rule, "-", " ")]++
+		}
+		for _, h := range all {
+			_, counts, several := strings.Cut(h.kinds, ": ")
+			if !several {
+				got[strings.ReplaceAll(h.first().Rule, "-", " ")]++
+			}
+			for _, m := range ofRule.FindAllStringSubmatch(counts, -1) {
+				n, rule := 0, m[2]
+				if _, err := fmt.Sscan(m[1], &n); err != nil {
+					t.Fatal(err)
+				}
+				if n > 1 {
+					rule = strings.TrimSuffix(rule, "s")
+				}
+				got[rule] += n
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: the headings count %v, the results have %v", kind, got, want)
+		}
+	}
+}
+
 // Every figure of the first screen and of the totals is one of results.json.
 func TestEveryFigureIsInTheResults(t *testing.T) {
-	for _, kind := range slices.Concat(told, []string{"slept", "deadlock", "job", "optimistic", "readers"}) {
+	for _, kind := range every {
 		r, rec, s := staged(t, kind)
-		d, err := pageOf(r, rec, Context{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := pageOf(r, rec, Context{})
 		texts := []string{d.Title, d.Headline, d.Screen.Verdict, d.Screen.Kind, d.Screen.Cure}
-		for _, total := range d.Story.Totals {
-			texts = append(texts, total.Text)
-		}
+		texts = append(texts, d.Story.Totals...)
 		svg := s.SVG(stage.Wide)
 		for _, title := range regexp.MustCompile(`class="title[^>]*>([^<]*)<`).FindAllStringSubmatch(svg, -1) {
 			texts = append(texts, title[1])
 		}
+		for _, b := range s.Beats { // what they say of values and tokens is the record's
+			texts = append(texts, updates.FindAllString(b.Text, -1)...)
+		}
 		figures := known(r)
 		if w := d.Story.Survived; w != nil {
-			if in, _ := hardestOf(w, rec); in != nil {
+			if in := hardestOf(w, rec); in != nil {
 				figures[span(in.Until()-in.Began())] = true // of the table of faults
 			}
 		}

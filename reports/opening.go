@@ -3,48 +3,59 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/lists"
 )
 
-// chip is a run in two words.
+// chip is a run in two words. Red is for defects of the lock alone, amber for what only a fence mends.
 type chip struct{ Text, Class string }
 
 func chipOf(r *checker.Results, first *happening) chip {
 	switch {
+	case r.Stats["grants"] == 0 && first == nil:
+		return chip{"nothing tested", "none"}
 	case r.Verdict == checker.Unknown:
 		return chip{"inconclusive", "none"}
-	case r.Verdict == checker.Pass && r.Stats["grants"] == 0:
-		return chip{"nothing tested", "none"}
 	case r.Verdict == checker.Pass:
 		return chip{"nothing broken", "pass"}
-	case first != nil && first.first().Class == checker.Inherent:
+	case first == nil:
+		return chip{"violation", "other"}
+	case first.first().Class == checker.Inherent:
 		return chip{"needs a fence", "fence"}
-	case first != nil && first.first().Rule == "done-twice":
-		return chip{"job done twice", "broken"}
-	case first != nil && first.first().Class == checker.Defect:
+	case first.first().Class == checker.Defect:
 		return chip{"broken lock", "broken"}
 	}
-	return chip{"violation", "broken"}
+	word := map[string]string{"done-twice": "job done twice", ruleDeadlocked: "deadlock"}[first.first().Rule]
+	return chip{cmp.Or(word, "violation"), "other"}
 }
 
 // said is how servers say their version: a name, a word for version, and the number.
 var said = regexp.MustCompile(`(?i)^(?:\S*/)?(.*?)[\s,:]*(?:\b(?:v|ver|version)\b)?[\s:=]*v?(\d+(?:\.\d+)+)`)
 
-// tested is what was run, a part for each word of it.
+// tested is what was run, a part for each word of it: the lock and its servers, with versions.
 func tested(r *checker.Results) (parts []string) {
-	on := ""
-	for _, name := range sortedVersions(r) {
-		if v := said.FindStringSubmatch(r.Versions[name]); v != nil && !strings.HasPrefix(name, "image ") {
-			on = " on " + cmp.Or(v[1], name) + " " + v[2]
-			break
+	var on []string
+	for _, name := range slices.Sorted(maps.Keys(r.Versions)) {
+		v := said.FindStringSubmatch(r.Versions[name])
+		if v == nil || slices.Contains(noServers, name) || strings.HasPrefix(name, "image ") {
+			continue
 		}
+		if v[1] == "" && r.Versions["adapter"] != "" {
+			continue // a number alone is that of a library, or of what runs the adapter
+		}
+		on = lists.With(on, cmp.Or(v[1], name)+" "+v[2])
 	}
-	parts = append(parts, subject(r)+on)
+	lock := subject(r)
+	if len(on) > 0 {
+		lock += " on " + listed(on, 3)
+	}
+	parts = append(parts, lock)
 	if len(r.Nemesis) > 0 && r.Nemesis[0] != "none" {
 		parts = append(parts, strings.Join(r.Nemesis, " + "))
 	} else {
@@ -57,16 +68,8 @@ func tested(r *checker.Results) (parts []string) {
 	return append(parts, clients, fmt.Sprintf("seed %d", r.Seed))
 }
 
-// sortedVersions are the names of what is no part of lockstorm.
-func sortedVersions(r *checker.Results) (names []string) {
-	for name := range r.Versions {
-		if !slices.Contains([]string{"lockstorm", "go", "adapter", "library"}, name) && !strings.HasPrefix(name, "github.com/") {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
+// noServers are the names of versions of lockstorm and of the lock itself.
+var noServers = []string{"lockstorm", "go", "adapter", "library"}
 
 // fates are what a fault did to the client of a story, or to its lock.
 var fates = map[string]string{
@@ -112,34 +115,6 @@ func headlineOfPage(r *checker.Results, rec *history.Record, h *happening) strin
 	return capital(text + damageOf(r, rec, f, text, clients[0], both))
 }
 
-// ordeals are what a fault did to those whom it hit, for a run that survived it.
-var ordeals = map[string]string{
-	"client-pause": "slept", "client-stall": "stalled", "partition-client": "was cut off", "client-kill": "was killed",
-	"server-pause": "stood still", "slow-server": "was slow", "server-restart": "restarted", "server-kill": "was killed",
-	"failover-kill": "was killed", "partition-server": "was cut off", "session-expire": "lost its session",
-	"power-loss": "lost its power",
-}
-
-// survivedHeadline says what the hardest fault did, and that nobody was hurt; empty: there was none.
-func survivedHeadline(survived *Survived, rec *history.Record) string {
-	in, _ := hardestOf(survived, rec)
-	if in == nil || in.Whom() == "" || ordeals[in.Fault.Fault] == "" {
-		return ""
-	}
-	whom := in.Clients
-	if len(whom) == 0 {
-		whom = in.Nodes
-	}
-	text := listed(whom, 2) + " " + ordeals[in.Fault.Fault]
-	if len(whom) > 1 {
-		text = strings.Replace(text, " was ", " were ", 1)
-	}
-	if in.HealEnd != nil {
-		text += " for " + span(in.Until()-in.Began())
-	}
-	return text + ", and nobody was hurt"
-}
-
 // roleOf says what a client does with a lock of readers and writers.
 func roleOf(of []*history.Grant, client string) string {
 	i := slices.IndexFunc(of, func(g *history.Grant) bool { return g.Client == client })
@@ -173,3 +148,119 @@ func damageOf(r *checker.Results, rec *history.Record, f *checker.Finding, text,
 
 // met are the rules of two clients that met in a lock.
 var met = []string{"overlap", "double-grant", "lost-lease", "lost-update", "late-write", "foreign-release", "late-notice"}
+
+// screen is what the first screen of a page says: the verdict in plain words, and what to do.
+type screen struct {
+	Verdict string // a sentence
+	Kind    string // what kind of violation it is, and what that means
+	Cure    string // a sentence: what ends it, or what to do next
+	Run     string // what was run, in a line
+}
+
+// screenOf answers by the incident that ranks first; of a run without one, by what it withstood.
+func screenOf(r *checker.Results, rec *history.Record, first *happening, about Context) screen {
+	s := screen{Run: heading(r)}
+	if first == nil || r.Verdict == checker.Pass {
+		return s.withoutViolation(r, rec)
+	}
+	f := first.first()
+	s.Verdict = verdictSentence(r, rec, first)
+	s.Kind, s.Cure = kindOfFinding(f), cure(r, rec, first, about)
+	switch {
+	case f.Rule == ruleDeadlocked:
+		s.Kind = "Neither a lease nor a time-out ended the wait."
+	case f.Rule == "done-twice" && r.Checks[checker.MutualExclusion].Verdict == checker.Pass:
+		s.Kind = "The lock kept its promise: nothing told the next client that the job was done."
+	case first.found[0].Check == checker.Liveness && f.Class == checker.NoClass && r.Stats["faults_effective"] > 0:
+		s.Kind = "The lock did not recover from the faults."
+	}
+	if r.Verdict == checker.Unknown {
+		s.Kind = "The run is inconclusive: " + why(r) + "."
+		s.Cure = whatNow(r)
+	}
+	return s
+}
+
+// withoutViolation is the first screen of a run that passed, or that found nothing.
+func (s screen) withoutViolation(r *checker.Results, rec *history.Record) screen {
+	effective := r.Stats["faults_effective"]
+	s.Verdict = fmt.Sprintf("%s, %s, no violation", checker.Count(r.Stats["grants"], "grant"), checker.Count(effective, "fault"))
+	s.Kind = s.Verdict + ". One run proves little."
+	if effective == 0 {
+		s.Kind = "No fault took effect, so nothing is known of the lock under faults."
+	}
+	if most := r.Stats["unplanned_stall_max_ns"]; r.TTL > 0 && most > r.TTL/10 {
+		s.Kind += fmt.Sprintf(" This host stood still for up to %s: do not trust shorter times.", span(most))
+	}
+	s.Cure = "Next: more seeds, and faults at each point of the critical section (lockstorm suite)."
+	if max(r.Clients, len(rec.Last)) == 1 {
+		s.Kind = "With one client, nobody competes for the lock."
+		s.Cure = "Next: run two clients or more (--clients), with faults."
+	}
+	if r.Verdict == checker.Unknown {
+		s.Verdict = "No verdict: " + why(r) + "."
+		s.Kind = "The run is inconclusive: the run shows no violation, but does not show that the lock is safe."
+		s.Cure = whatNow(r)
+	} else if n := r.Stats["violations"]; n > 0 {
+		s.Verdict = fmt.Sprintf("The run passed, although two clients held the lock at once (%s).", times(n))
+		s.Kind = strings.TrimSpace(strings.Trim(notGating(r), " ()"))
+		s.Cure = "Next: if these findings should make the run fail, add --require +mutual-exclusion."
+		if r.Checks[checker.MutualExclusion].Spared {
+			s.Cure = "Next: if these findings should make the run fail, leave out --fail-on defect."
+		}
+	}
+	return s
+}
+
+// unanswered is the first required check that gave no answer.
+func unanswered(r *checker.Results) (name string, c checker.Result) {
+	for _, name := range r.Order {
+		if c := r.Checks[name]; c.Required && c.Verdict == checker.Unknown {
+			return name, c
+		}
+	}
+	return "", checker.Result{}
+}
+
+// why returns why a run has no verdict.
+func why(r *checker.Results) string {
+	name, c := unanswered(r)
+	if name == "" {
+		return "a required check could not decide whether the lock kept its promise"
+	}
+	return cmp.Or(c.Reason, "no finding counts, because each of them may have a cause other than the lock")
+}
+
+// whatNow is what to do after a run without a verdict.
+func whatNow(r *checker.Results) string {
+	const more = " docs/inconclusive.md in lockstorm's repository lists other remedies."
+	_, c := unanswered(r)
+	switch remedy, known := remedies[c.Code]; {
+	case r.Clients == 1 && c.Code != checker.CodePanicked:
+		return "Repeat the run with two or more --clients: nobody competes with a single client." + more
+	case known:
+		return remedy + more
+	case c.Code != "": // of a check that does not apply and was required by name, or of a check of another program
+		return "If the check does not apply to this run, do not require it." + more
+	}
+	return remedies[checker.CodeDoubtful] + more
+}
+
+// remedies are in short what docs/inconclusive.md says to do about each code.
+var remedies = map[checker.Code]string{
+	checker.CodeNoEnd:   "Repeat the run, and do not interrupt it.",
+	checker.CodeNoFinal: "Repeat the run, and do not interrupt it.",
+	checker.CodeUnsound: "Read the result of the check \"assumptions\" below: it names the errors in the record.",
+	checker.CodeNotHit: "Repeat the run with a longer --time, with another seed, or with a fault that acts at a step of " +
+		"the client (at=before-write).",
+	checker.CodeDoubtful: "Repeat the run on a host with less load.",
+	checker.CodeNoClock: "Do not require the check \"loss-notice\", or change the adapter so that it measures times with " +
+		"CLOCK_MONOTONIC.",
+	checker.CodeNoGrant:       "Read the quoted error: mend the adapter or its servers (lockstorm adapter check).",
+	checker.CodeUntried:       "Repeat the run with a longer --time; if the servers are slow, raise --ttl as well.",
+	checker.CodeStillHurt:     "Repeat the run with a longer --time, or with a shorter fault.",
+	checker.CodeStarved:       "Repeat the run with fewer --clients.",
+	checker.CodeTimeout:       "Repeat the run with fewer --clients or a shorter --time.",
+	checker.CodeContradiction: "Please report the contradiction as a bug of lockstorm, and attach the directory of the run.",
+	checker.CodePanicked:      "Please report the crash of the check, and attach the directory of the run.",
+}

@@ -26,6 +26,24 @@ func TestTestedNamesTheServer(t *testing.T) {
 	}
 }
 
+// All servers are named, an adapter by its library; what runs the adapter is no server.
+func TestTestedNamesAllServers(t *testing.T) {
+	for want, versions := range map[string]map[string]string{
+		"kazoo_lock.py 1 (kazoo 2.10.0) on Apache ZooKeeper 3.8.0": {
+			"adapter": "kazoo_lock.py 1", "library": "kazoo 2.10.0", "kazoo": "2.10.0", "python": "3.11.2",
+			"java": "Apache ZooKeeper, version 3.8.0 2024-12-29 17:54 UTC",
+		},
+		"redis-lua on Redis server 7.0.15 and etcd 3.4.23": {
+			"a": "Redis server v=7.0.15 sha=0", "b": "Redis server v=7.0.15 sha=0", "etcd": "etcd Version: 3.4.23", "go": "go1.26.8",
+		},
+		"redis-lua on redis 7.0.15": {"redis": "7.0.15", "image redis": "redis:7.0.15"},
+	} {
+		if got := tested(&checker.Results{Backend: "redis-lua", Versions: versions})[0]; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // Only a lease that ran out was slept through, and only who wrote is said to have wiped something out.
 func TestHeadlinesClaimNoMore(t *testing.T) {
 	r, rec := judged(t, "paused")

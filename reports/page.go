@@ -7,19 +7,20 @@ import (
 	"embed"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html/template"
 	"io"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/proof"
 	"github.com/lockstorm/lockstorm/internal/shell"
 	"github.com/lockstorm/lockstorm/reports/internal/stage"
@@ -35,10 +36,24 @@ var page = sync.OnceValue(func() *template.Template {
 		"join": strings.Join, "cut": func(s string) string { return cut(s, maxSentence) },
 		"len64":   func(from, to int64) int64 { return to - from },
 		"shortly": shortly, "remark": remark, "noted": noted, "more": moreText, "count": checker.Count[int],
-		"inc": func(i int) int { return i + 1 },
-		"us":  us,
+		"inc":  func(i int) int { return i + 1 },
+		"us":   us,
+		"data": scripted,
+		"svg":  func(s *stage.Stage, width int) template.HTML { return template.HTML(s.SVG(width)) }, //nolint:gosec // escaped there
 	}).ParseFS(assets, "page.gohtml"))
 })
+
+// scripted is the data of a script, whatever names a record has: Visible would spoil it with escapes that JSON does not know.
+func scripted(v any) (template.JS, error) {
+	b, err := json.Marshal(v) // which escapes what could end its element
+	shown := func(r rune) rune {
+		if strconv.IsPrint(r) {
+			return r
+		}
+		return utf8.RuneError
+	}
+	return template.JS(strings.Map(shown, string(b))), err //nolint:gosec // JSON
+}
 
 // Context has the facts for a page that are not in the record: they come from the catalogue, or from the place of the
 // page.
@@ -61,11 +76,11 @@ type LogLine struct {
 	Text   string
 }
 
+// maxTold is how many incidents a page tells step by step.
+const maxTold = 6
+
 // maxLogLines is how many lines of the servers a page shows.
 const maxLogLines = 60
-
-// Time formats its time for people.
-func (l LogLine) Time() string { return moment(l.At) }
 
 // near are the lines of all servers within the window of an incident, in order of time, and how many more there are.
 func near(lines []LogLine, h *happening) (out []LogLine, more int) {
@@ -88,6 +103,7 @@ type Link struct{ Text, Href string }
 type pageData struct {
 	Results  *checker.Results
 	Style    template.CSS
+	Early    template.JS // of the stage, which runs before the rest is read
 	Script   template.JS
 	Policy   string
 	data     func() (string, error) // of the timeline, as JSON, once it is made
@@ -96,8 +112,8 @@ type pageData struct {
 	Tested   []string
 	Title    string
 	Screen   screen
-	Stage    *stageShown // nil: nothing was granted
-	Verified bool        // the proof of what is told first holds
+	Stage    *stage.Stage // nil: nothing was granted
+	Verified string       // what was checked of this verdict, and by what; empty: nothing
 	About    Context
 	Command  string // without anybody's path
 	Replay   string
@@ -105,11 +121,9 @@ type pageData struct {
 	Story    *Story
 
 	Told          []toldIncident // the first of the incidents
-	Rest          []toldIncident // the others of them
 	MoreIncidents int
 	Logs          []LogLine // of the servers, around the first of the incidents
 	MoreLogs      int
-	Registers     string // what the clients write to, in a sentence
 	Withstood     tale
 	Checks        []checkRow
 	Evidence      *evidence
@@ -123,16 +137,11 @@ type pageData struct {
 type toldIncident struct {
 	tale
 
+	Kinds, As   string // of an incident of several findings, and which of them is told
 	Head, Cause string
-	Kinds       string // of its findings, where there are several
 	Proof       *proofShown
 	Ledger      []ledgerRow
 	MoreLedger  int
-}
-
-// HasFindings reports whether any check has one.
-func (d pageData) HasFindings() bool {
-	return slices.ContainsFunc(d.Checks, func(c checkRow) bool { return len(c.Result.Findings) > 0 })
 }
 
 // HTML writes one self-contained page that loads nothing from a network: the verdict in plain words, the story and
@@ -140,10 +149,7 @@ func (d pageData) HasFindings() bool {
 // it shows the same, without movement. Its length is bounded, whatever the length of the record: it counts what it
 // does not show.
 func HTML(w io.Writer, r *checker.Results, rec *history.Record, about Context) error {
-	d, err := pageOf(r, rec, about)
-	if err != nil {
-		return err
-	}
+	d := pageOf(r, rec, about)
 	var b bytes.Buffer
 	if err := page().Execute(&b, d); err != nil {
 		return err
@@ -167,26 +173,23 @@ func HTML(w io.Writer, r *checker.Results, rec *history.Record, about Context) e
 const dataMark = `"timeline-data"`
 
 // pageOf returns all that the page shows.
-func pageOf(r *checker.Results, rec *history.Record, about Context) (d *pageData, err error) {
+func pageOf(r *checker.Results, rec *history.Record, about Context) *pageData {
 	r = once(r)
-	style, errStyle := assetsOf("style.css", "stage.css")
-	script, errScript := assetsOf("timeline.js", "search.js", "stage.js")
-	if err := errors.Join(errStyle, errScript); err != nil {
-		return nil, err
-	}
+	style, early, script := asset("style.css", "stage.css"), asset("stage.js"), asset("timeline.js", "search.js")
 	story := Tell(r, rec)
 	all, more := happened(r, rec)
-	told := all[:min(len(all), MaxTold)]
+	told := all[:min(len(all), maxTold)]
 	if r.Verdict == checker.Pass {
 		told = nil // what passes is noted, and in the timeline
 	}
-	d = &pageData{
-		Results: r, Style: template.CSS(style), Script: template.JS(script), Policy: policy(style, script), //nolint:gosec // our own files
-		Headline: headOfPage(r), About: about, Command: withoutPath(r.Command), Story: story,
+	d := &pageData{
+		Results: r, Style: template.CSS(style), Early: template.JS(early), Script: template.JS(script), //nolint:gosec // our own files
+		Policy:   policy(style, early, script),
+		Headline: Headline(r), About: about, Command: withoutPath(r.Command), Story: story,
 		MoreIncidents: more + len(all) - len(told),
 	}
 	d.data = meanwhile(func() (string, error) {
-		data, err := json.Marshal(dataOf(rec, all)) // which escapes what could end its element
+		data, err := json.Marshal(dataOf(rec, all, foundIn(r))) // which escapes what could end its element
 		return string(data), err
 	})
 	var first *happening
@@ -196,7 +199,7 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (d *pageData
 	ev := evidenceOf(r, rec, told, story.Survived)
 	d.Screen, d.Facts, d.Checks, d.Evidence = screenOf(r, rec, first, about), whatRan(r, rec), checkRows(r, ev, all), ev
 	d.Stats, d.Faults, d.Notes = statRows(r), fold(faultRows(r, rec), openFaults, maxFaults), fold(r.Notes, maxNotes, maxNotes)
-	d.Registers, d.Waits = registersOf(rec), template.HTML(stage.Waits(rec, endOf(rec), stage.Whole)) //nolint:gosec // escaped there
+	d.Waits = template.HTML(stage.Waits(rec, endOf(rec), stage.Whole)) //nolint:gosec // escaped there
 	if about.Replayable {
 		program, _ := programOf(d.Command)
 		d.Replay = cmp.Or(program, "lockstorm") + " replay DIR"
@@ -208,9 +211,7 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (d *pageData
 	if story.Survived != nil {
 		d.Withstood = ev.tale("w", story.Survived.Steps)
 	}
-	if len(d.Told) > 0 {
-		d.Verified, d.Rest = d.Told[0].Proof != nil, d.Told[1:]
-	}
+	d.Verified = d.verified()
 	if len(told) == 0 {
 		first = nil
 	}
@@ -221,38 +222,20 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (d *pageData
 	case story.Survived != nil:
 		d.Title = cmp.Or(survivedHeadline(story.Survived, rec), d.Title)
 	}
-	if d.Stage, err = drawnStage(stageOf(r, rec, first, story.Survived)); err != nil {
-		return nil, err
-	}
-	return d, nil
+	d.Stage = stageOf(r, rec, first, story.Survived)
+	return d
 }
 
-// assetsOf are the texts of some files, one after the other.
-func assetsOf(names ...string) (all []byte, err error) {
+// asset is the text of some of our own files, one after the other.
+func asset(names ...string) (all string) {
 	for _, name := range names {
-		b, e := assets.ReadFile(name)
-		all, err = append(all, b...), errors.Join(err, e)
+		b, err := assets.ReadFile(name)
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		all += string(b)
 	}
-	return all, err
-}
-
-// stageShown is the stage as the page has it.
-type stageShown struct {
-	Wide, Narrow template.HTML
-	Beats        []stage.Beat
-	Data         template.JS
-}
-
-// drawnStage draws a stage for both widths.
-func drawnStage(s *stage.Stage) (*stageShown, error) {
-	if s == nil {
-		return nil, nil
-	}
-	data, err := s.JSON()
-	return &stageShown{
-		Wide: template.HTML(s.SVG(stage.Wide)), Narrow: template.HTML(s.SVG(stage.Narrow)), Beats: s.Beats, //nolint:gosec // escaped there
-		Data: template.JS(data), //nolint:gosec // JSON, which escapes what could end its element
-	}, err
+	return all
 }
 
 // meanwhile begins to make something, and returns what waits for it.
@@ -270,47 +253,43 @@ func (d *pageData) tell(rec *history.Record, told []*happening, ev *evidence) {
 	record, registers := proof.New(rec), newLedger(rec)
 	for i, h := range told {
 		one := toldIncident{
-			tale: ev.tale(fmt.Sprintf("s%d", i), h.steps), Head: headlineOf(h.first()), Cause: causeText(h.first()),
-			Kinds: kindsOf(h),
-			Proof: proofOf(record, h),
+			tale: ev.tale(fmt.Sprintf("s%d", i), h.steps), Head: headlineOf(h.first()), Kinds: h.kinds, As: toldAs(h),
+			Cause: causeText(h.first()), Proof: proofOf(record, h),
 		}
 		one.Ledger, one.MoreLedger = registers.of(h)
 		d.Told = append(d.Told, one)
 	}
 }
 
-// headOfPage stands above the verdict, which says more.
-func headOfPage(r *checker.Results) string {
-	if name, _ := unanswered(r); r.Verdict == checker.Unknown && name != "" {
-		return "inconclusive: the check " + name + " has no verdict"
+// verified says what was checked: the events that prove the violation that is told, or the checks that a run passed.
+func (d *pageData) verified() string {
+	if len(d.Told) > 0 {
+		if p := d.Told[0].Proof; p != nil {
+			return "verified by " + checker.Count(len(p.Events), "event")
+		}
+		return ""
 	}
-	return Headline(r)
-}
-
-// registersOf says what the clients of a run write to.
-func registersOf(rec *history.Record) string {
-	_, plain := rec.Run.Registers[facts.RegPlain]
-	_, fenced := rec.Run.Registers[facts.RegFenced]
-	switch {
-	case rec.Run.Bounds["period"] > 0: // who does jobs writes nothing
-	case plain && fenced:
-		return "Each client writes to two registers (shared values): the register plain accepts every write; the register fenced " +
-			"refuses a write with an outdated fencing token."
-	case plain:
-		return "The clients write to one register (a shared value), named plain, which accepts every write."
-	case fenced:
-		return "The clients write to one register (a shared value), named fenced, which refuses a write with an outdated fencing token."
+	var passed []string
+	for _, c := range d.Checks {
+		if c.Result.Required && c.Result.Verdict == checker.Pass {
+			passed = append(passed, c.Name)
+		}
 	}
-	return ""
+	if d.Results.Verdict != checker.Pass || len(passed) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(passed, func(a, b string) int { return cmp.Compare(checker.RankOfCheck(a), checker.RankOfCheck(b)) })
+	return "checked: " + listed(passed, 3)
 }
 
 // policy lets the page run its own script and style, and nothing that a record smuggles in; it may load nothing.
-func policy(style, script []byte) string {
-	hash := func(b []byte) string {
-		sum := sha256.Sum256(b)
+func policy(style, early, script string) string {
+	hash := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
 		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
-	return "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) + "; base-uri 'none'; form-action 'none'"
+	return "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(early) + " " + hash(script) +
+		"; base-uri 'none'; form-action 'none'"
 }
 
 // withoutPath is a command whose program is named without the folder where somebody keeps it.
@@ -328,4 +307,35 @@ var firstWord = regexp.MustCompile(`^('[^']*'|\\.|[^ '\\])*`)
 func programOf(command string) (program, rest string) {
 	program = firstWord.FindString(command)
 	return program, command[len(program):]
+}
+
+// The part of a page that Retrail writes anew; nothing in it has elements of its kind.
+const trailFrom, trailTo = `<div id="trail">`, `</div>`
+
+// maxPage bounds a page that is read again, in bytes.
+const maxPage = 64 << 20
+
+// Retrail updates the links of a run (about.Trail) and how often its outcome showed again (about.Rate) in the page at
+// path. When the page was made, the runs after it did not exist.
+func Retrail(path string, about Context) error {
+	old, err := files.Read(path, maxPage)
+	if err != nil {
+		return err
+	}
+	from := bytes.Index(old, []byte(trailFrom)) // names from a record are escaped: the first is the page's own
+	if from < 0 {
+		return fmt.Errorf("cannot update the links from the report %s to the previous and the next run: another version of lockstorm "+
+			"wrote this report, in another format", path)
+	}
+	to := bytes.Index(old[from:], []byte(trailTo))
+	if to < 0 {
+		return fmt.Errorf("the report %s is truncated", path)
+	}
+	var b bytes.Buffer
+	b.Write(old[:from])
+	if err := page().ExecuteTemplate(&b, "trail", about); err != nil {
+		return err
+	}
+	b.Write(old[from+to+len(trailTo):])
+	return files.WriteBytes(path, b.Bytes())
 }

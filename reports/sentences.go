@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -33,7 +34,7 @@ func verdictSentence(r *checker.Results, rec *history.Record, h *happening) stri
 		return deadlockSentence(rec, f)
 	case "done-twice":
 		if period, _, ok := strings.Cut(f.Message, " was done "); ok {
-			return fmt.Sprintf("%s each did %s.", and(clientsOf(rec, f)), period)
+			return fmt.Sprintf("%s each did %s.", listed(clientsOf(rec, f), 4), period)
 		}
 	case "overlap":
 		text = fmt.Sprintf("Two clients held %s at once for %s", lock, span(f.To-f.From))
@@ -106,7 +107,10 @@ func kindOfFinding(f *checker.Finding) string {
 //nolint:gocyclo // a table of cures
 func cure(r *checker.Results, rec *history.Record, h *happening, about Context) string {
 	f := h.first()
-	fenced := r.Checks[checker.DataFenced].Verdict == checker.Pass
+	fenced, hit, family := r.Checks[checker.DataFenced].Verdict == checker.Pass, "", ""
+	if in := rec.Injected(f.Fault); in != nil {
+		hit, family = in.Fault.Fault, in.Family
+	}
 	switch {
 	case f.Class == checker.Inherent && fenced:
 		return "Cure: make the data store refuse old fencing tokens. In this run the fence refused old tokens, and no update of the " +
@@ -133,36 +137,18 @@ func cure(r *checker.Results, rec *history.Record, h *happening, about Context) 
 		return "Cure: compare a version that never comes back, and not the value or a time."
 	case slices.Contains(twice, f.Rule) && f.CauseKind != checker.CauseFault:
 		return "Cure: use another lock. This one fails without any fault."
-	case slices.Contains(twice, f.Rule) && about.OnDisk != "" && restarted(rec, f.Fault):
+	case slices.Contains(twice, f.Rule) && about.OnDisk != "" && (hit == "server-restart" || hit == "server-kill"):
 		return "Cure: keep the locks on disk: the servers of topology " + r.Topology + " forget them in a restart. Try --topology " +
 			about.OnDisk + "."
-	case slices.Contains(twice, f.Rule) && about.OnDisk != "" && unpowered(rec, f.Fault):
+	case slices.Contains(twice, f.Rule) && about.OnDisk != "" && hit == "power-loss":
 		return "Cure: have the store sync a write before it acknowledges it: the servers of topology " + r.Topology +
 			" lose what they acknowledged when the power goes. Try --topology " + about.OnDisk + "."
-	case slices.Contains(twice, f.Rule) && ofClient(rec, f.Fault):
+	case slices.Contains(twice, f.Rule) && family == history.FamilyClient:
 		return "Cure: mend how the lock is taken over from a client that died or was late: check and take in one atomic step."
 	case slices.Contains(twice, f.Rule):
 		return "Cure: use a topology in which the lock survives this fault, or another lock. A longer lease does not help."
 	}
 	return "Next: read the story of the violation, then the events that prove the violation."
-}
-
-// restarted reports whether a fault ended a server that came back: what was only in its memory is gone.
-func restarted(rec *history.Record, fault int) bool {
-	f := rec.Injected(fault)
-	return f != nil && (f.Fault.Fault == "server-restart" || f.Fault.Fault == "server-kill")
-}
-
-// unpowered reports whether a fault took what a server had not synced.
-func unpowered(rec *history.Record, fault int) bool {
-	f := rec.Injected(fault)
-	return f != nil && f.Fault.Fault == "power-loss"
-}
-
-// ofClient reports whether a fault stopped or ended a client.
-func ofClient(rec *history.Record, fault int) bool {
-	f := rec.Injected(fault)
-	return f != nil && f.Family == history.FamilyClient
 }
 
 // twice are the rules of a lock that was held, or given, twice.
@@ -185,3 +171,89 @@ func capital(s string) string {
 
 // span is a length for people, with three digits.
 func span(ns int64) string { return checker.Millis(ns) }
+
+// totals are the sums that matter: without the fence, and with it.
+func totals(r *checker.Results) (out []string) {
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if n := r.Stats["violations"]; n > 0 {
+		upTo := ""
+		if n > 1 {
+			upTo = "up to "
+		}
+		atOnce := "Two holders at once"
+		if most := r.Stats["holders_max"]; most > 2 {
+			atOnce = fmt.Sprintf("Up to %d holders at once", most)
+		}
+		add("%s: %s, %s%s.%s", atOnce, times(n), upTo, checker.Millis(r.Stats["overlap_max_ns"]), notGating(r))
+	}
+	const update = "acknowledged update"
+	plain := lossesIn(r, facts.RegPlain)
+	if jobs := r.Stats["periods"] > 0; plain.counted && !jobs { // who does jobs writes nothing
+		add("Lost without a fence: %s%s.", plain.of(update), plain.others())
+	}
+	if l := lossesIn(r, facts.RegFenced); l.counted {
+		refused := checker.Count(r.Stats["fence_refused"], "stale request")
+		add("Lost behind the fence: %s%s; it refused %s.", l.of(update), l.others(), refused)
+	}
+	if l := lossesIn(r, regLedger); l.counted {
+		add("Lost in the ledger: %s%s.", l.of(update), l.others())
+	}
+	if plain.lost > 0 && noTokens(r.Checks[checker.DataFenced]) {
+		add("Fencing was not measured, because %s issues no fencing tokens.", subject(r))
+	}
+	return out
+}
+
+// notGating says why overlaps fail nothing, where that is so.
+func notGating(r *checker.Results) string {
+	c := r.Checks[checker.MutualExclusion]
+	switch {
+	case gates(c) || c.Verdict != checker.Fail:
+		return "" // or the check itself says why it gives no verdict
+	case r.Fencing == history.FencingOn:
+		return " (No effect on the verdict: with --fencing on, only the data behind the fence counts.)"
+	case c.Spared:
+		return " (No effect on the verdict: --fail-on defect ignores findings inherent to leases.)"
+	case !c.Required:
+		return " (No effect on the verdict: the run does not require the check mutual-exclusion.)"
+	}
+	return " (No effect on the verdict: the store protects each write by a condition or a transaction.)"
+}
+
+// noTokens reports whether a check does not apply because the lock issues no tokens.
+func noTokens(c checker.Result) bool {
+	return c.Verdict == checker.Skipped && c.Code == checker.CodeNoTokens
+}
+
+// maxWithstood is how many faults the story of a run without a violation lists.
+const maxWithstood = 8
+
+// withstood tells what a lock withstood.
+func withstood(r *checker.Results, rec *history.Record) *Survived {
+	w := &Survived{Headline: checker.Count(r.Stats["grants"], "grant") + "; two clients never held the same lock at once."}
+	for _, in := range rec.Faults {
+		switch {
+		case !in.Effective():
+		case len(w.Steps) == maxWithstood:
+			w.More++
+		default:
+			w.Steps = append(w.Steps, Step{
+				At: in.Began(), Party: history.PartyNemesis, Kind: StepFault,
+				Events: []int64{in.Invoke.Index, in.Effect.Index}, Text: survived(in, rec),
+			})
+		}
+	}
+	return w
+}
+
+// survived says what a fault did, where and for how long.
+func survived(in *history.Injection, rec *history.Record) string {
+	text := fmt.Sprintf("%s: %s", in.Fault.Fault, in.Proof)
+	if trigger := checker.Trigger(in.Fault); trigger != "" {
+		text += ", triggered " + trigger + sourceOf(in, rec)
+	}
+	if in.HealEnd != nil {
+		text += ", for " + checker.Millis(in.HealEnd.Time-in.Began())
+	}
+	return text + "."
+}

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -170,6 +171,20 @@ func TestStageOfAPause(t *testing.T) {
 	}
 }
 
+// What is no character of a text does not end the data of the script: such a name is shown, and the page works.
+func TestStageDataIsJSON(t *testing.T) {
+	r, rec := judged(t, "paused")
+	for _, g := range rec.Grants {
+		g.Client = "c\U000E0001\u202e\u2028\x00\xff"
+	}
+	_, data, _ := strings.Cut(rendered(t, r, rec), `id="stage-data">`)
+	data, _, _ = strings.Cut(data, "</script>")
+	var s stage.Stage
+	if err := json.Unmarshal([]byte(data), &s); err != nil || !strings.HasPrefix(s.Me, "c") {
+		t.Errorf("%q: %v in %s", s.Me, err, data)
+	}
+}
+
 // Names of a record are text.
 func TestStageEscapes(t *testing.T) {
 	const evil = `</svg><script>alert(1)</script>&"'`
@@ -179,10 +194,8 @@ func TestStageEscapes(t *testing.T) {
 	}
 	all, _ := happened(r, rec)
 	s := stageOf(r, rec, all[0], nil)
-	data, err := s.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, data, _ := strings.Cut(rendered(t, r, rec), `id="stage-data">`)
+	data, _, _ = strings.Cut(data, "</script>")
 	for _, text := range []string{s.SVG(stage.Wide), s.SVG(stage.Narrow), data} {
 		if strings.Contains(text, "<script") || !strings.Contains(text, "alert") {
 			t.Errorf("not escaped: %s", text)

@@ -20,7 +20,7 @@ func steps(f *checker.Finding, r *checker.Results, rec *history.Record) []Step {
 	}
 	out = append(out, deadlockSteps(f, rec)...)
 	out = append(out, faultSteps(f, rec)...)
-	out = append(out, serverSteps(rec, spanOf(f, rec))...)
+	out = append(out, serverSteps(rec, around(f, rec))...)
 	out = append(out, lossSteps(f, r, rec)...)
 	blame(out, f, rec)
 	slices.SortStableFunc(out, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
@@ -45,18 +45,6 @@ func blame(out []Step, f *checker.Finding, rec *history.Record) {
 		}
 		s.Bad, s.Text = true, strings.TrimSuffix(s.Text, ".")+asked+", although "+clients[1]+" holds "+lockOf(rec, f)+"."
 	}
-}
-
-// spanOf is the time that the story of a finding tells: from the first acquire of its
-// grants on.
-func spanOf(f *checker.Finding, rec *history.Record) history.Interval {
-	span := history.Interval{From: f.From, To: f.To}
-	for _, g := range grantsOf(rec, f) {
-		if g.Acquire != nil {
-			span.From = min(span.From, g.Acquire.Start())
-		}
-	}
-	return span
 }
 
 // grantSteps tells a grant; its lease runs out in the story only if it did so by a moment.
@@ -216,7 +204,7 @@ func faultSteps(f *checker.Finding, rec *history.Record) []Step {
 
 // touches reports whether a fault belongs to the story of a finding.
 func touches(in *history.Injection, f *checker.Finding, rec *history.Record) bool {
-	span := spanOf(f, rec)
+	span := around(f, rec)
 	if in.Began() > span.To || in.Until() < span.From {
 		return false
 	}

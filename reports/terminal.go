@@ -176,7 +176,7 @@ func (p *printer) story(r *checker.Results, rec *history.Record, s *Story) {
 		p.line(4, "  %s", noted(in))
 	}
 	for _, t := range s.Totals {
-		p.line(4, "  %s", t.Text)
+		p.line(4, "  %s", t)
 	}
 }
 

@@ -79,6 +79,50 @@ func TestRange(t *testing.T) {
 	q.quiet()
 }
 
+// A chosen range filters the stage too: its beats, its cursor, and what is told of a moment.
+func TestRangeOfTheStage(t *testing.T) {
+	p := open(t, "paused", 1280, 800)
+	p.until(`document.getElementById("tl-main").dataset.ready === "1"`)
+	shade := `[...document.querySelectorAll("#stage svg:first-child .range")].map(r => Math.round(r.getBoundingClientRect().width))`
+	beats := `[...document.querySelectorAll("#rail li")].filter(l => l.getClientRects().length).length`
+	all := is[int](p, beats)
+	if w := is[[]int](p, shade); w[0]+w[1] != 0 {
+		t.Errorf("the whole run is shaded: %v", w)
+	}
+	p.do(chromedp.Evaluate(`location.hash = "#v=0-1000000&r=0-900000"`, nil))
+	p.until(beats + ` === 2`)
+	if w := is[[]int](p, shade); w[0] != 0 || w[1] < 100 {
+		t.Errorf("shaded are %v px before and after the range", w)
+	}
+	if at := is[string](p, now); !strings.HasPrefix(at, "At 0.900 s") {
+		t.Errorf("the cursor is outside of the range: %q", at)
+	}
+	p.do(chromedp.Click(`#ranged button`, chromedp.ByQuery))
+	p.until(beats + ` === ` + strconv.Itoa(all))
+	p.quiet()
+}
+
+// On a wide screen the picture stands beside the story again, and the step that is scrolled past moves its cursor.
+func TestScrolledStoryOnAWideScreen(t *testing.T) {
+	p := open(t, "paused", 1280, 800)
+	at := is[string](p, now)
+	steps := is[int](p, `document.querySelectorAll("#told li[data-at]").length`)
+	for _, n := range []int{1, steps} {
+		step := `document.querySelectorAll("#told li[data-at]")[` + strconv.Itoa(n-1) + `]`
+		p.do(chromedp.Evaluate(`scrollBy(0, `+step+`.getBoundingClientRect().top - 0.61 * innerHeight)`, nil))
+		p.until(now + `.includes((` + step + `.dataset.at / 1e6).toFixed(3) + " s")`)
+		if next := is[string](p, now); next == at {
+			t.Errorf("step %d: still %s", n, at)
+		} else {
+			at = next
+		}
+	}
+	if box := is[[]float64](p, `(b => [b.top, b.bottom])(document.querySelector("#beside svg .cursor").getBoundingClientRect())`); box[0] < 0 || box[1] > 800 {
+		t.Errorf("the cursor that moves is at %v px of the window", box)
+	}
+	p.quiet()
+}
+
 // The address holds the moment of the stage.
 func TestMomentIsRestored(t *testing.T) {
 	p := open(t, "paused", 1280, 800)

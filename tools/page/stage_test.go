@@ -26,6 +26,10 @@ func TestFirstScreen(t *testing.T) {
 		if bottom > 800 || bottom < 200 {
 			t.Errorf("%s: the picture ends at %.0f px", kind, bottom)
 		}
+		card, empty := is[float64](p, `document.querySelector(".acts").offsetHeight`), is[float64](p, `(() => { const box = q => document.querySelector(q).getBoundingClientRect().bottom; return box(".acts") - box(".scrub") })()`)
+		if card < 0.59*800 || empty > 100 {
+			t.Errorf("%s: the stage is %.0f px high, %.0f px of them empty below the picture", kind, card, empty)
+		}
 		p = open(t, kind, 390, 844)
 		if size := is[float64](p, `(() => { const s = [...document.querySelectorAll("#stage svg")].filter(s => s.getClientRects().length); `+
 			`return s.length === 1 ? s[0].querySelector("text").getBoundingClientRect().height : 0 })()`); size < 10 {
@@ -76,6 +80,27 @@ func TestStageMoves(t *testing.T) {
 		t.Errorf("while it plays, the button says %q", word)
 	}
 	p.do(chromedp.Click(`#play`, chromedp.ByQuery))
+	p.quiet()
+}
+
+// At the cursor stands the event of the step, and leads to it; a wait is red only once it closes the ring.
+func TestStepIsShown(t *testing.T) {
+	p := open(t, "deadlock", 1280, 800)
+	red := `document.querySelectorAll("#pane .bad").length`
+	for beat, want := range map[int]int{3: 0, 4: 2} {
+		p.do(chromedp.Click(fmt.Sprintf(`#rail li:nth-child(%d) button`, beat), chromedp.ByQuery))
+		if n := is[int](p, red); n != want {
+			t.Errorf("at beat %d, %d clients are red: %s", beat, n, is[string](p, `document.querySelector("#pane").innerText`))
+		}
+	}
+	event := is[string](p, `document.querySelector("#pane a").textContent`)
+	p.do(chromedp.Click(`#pane a`, chromedp.ByQuery))
+	p.until(`location.hash.includes("e=` + event + `") && !document.getElementById("tl-pin").hidden`)
+	p = open(t, "slept", 1280, 800)
+	p.do(chromedp.Click(`#rail li:nth-child(3) button`, chromedp.ByQuery))
+	if told := is[string](p, `document.querySelector("#pane").innerText`); !strings.Contains(told, "got it too late") || strings.Contains(told, "wrong") {
+		t.Errorf("of a grant whose lease was over: %s", told)
+	}
 	p.quiet()
 }
 
@@ -143,12 +168,18 @@ func TestFiguresEqualResults(t *testing.T) {
 		}
 		switch r.Verdict {
 		case "fail":
-			if !strings.Contains("needs a fence, broken lock, job done twice, violation", chip) {
+			if !strings.Contains("needs a fence, broken lock, job done twice, deadlock, violation", chip) {
 				t.Errorf("%s: the chip says %q", kind, chip)
 			}
 		default:
 			if said || chip == "broken lock" || chip == "needs a fence" {
 				t.Errorf("%s: a run that %ss: %q, %q", kind, r.Verdict, chip, head)
+			}
+		}
+		figures := is[map[string]string](p, `Object.fromEntries([...document.querySelectorAll(".facts span")].map(s => [s.firstChild.textContent, s.lastChild.textContent]))`)
+		for name, v := range r.Stats {
+			if got := figures[name]; !strings.HasSuffix(name, "_ns") && got != fmt.Sprintf("%.0f", v) {
+				t.Errorf("%s: %s is %q on the page, and %.0f in the results", kind, name, got, v)
 			}
 		}
 		totals := is[string](p, `(document.querySelector(".totals") || {innerText: ""}).innerText`)

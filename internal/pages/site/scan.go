@@ -29,7 +29,7 @@ type Entry struct {
 }
 
 // Href leads to its page; what has none yet to its folder.
-func (e Entry) Href() string { return "/" + (&urlPath{e.Path}).String() + "/" }
+func (e Entry) Href() string { return "/" + urlPath(e.Path) + "/" }
 
 // Bounds of a scan.
 const (

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,26 +40,41 @@ func (s *Stage) periods(rec *history.Record) {
 		}
 		p.From, p.By, p.At = min(p.From, c.Start()), append(p.By, c.Invoke.Client), append(p.At, c.Start())
 	}
-	for n, p := range by {
-		if next := by[n+1]; next != nil {
-			p.To = next.From
-		} else {
-			p.To = p.From + length
-		}
+	add := func(p Period) {
 		if p.From < s.To && p.To > s.From {
-			s.Periods = append(s.Periods, *p)
+			s.Periods = append(s.Periods, p)
 		}
 	}
-	slices.SortFunc(s.Periods, func(a, b Period) int { return int(a.Number - b.Number) })
+	numbers := slices.Sorted(maps.Keys(by))
+	for i, n := range numbers {
+		p, next := by[n], &Period{Number: n + 1, From: by[n].From + length}
+		if i+1 < len(numbers) {
+			next = by[numbers[i+1]]
+		}
+		if p.To = next.From; next.Number > n+1 {
+			p.To = min(p.From+length, next.From)
+		}
+		add(*p)
+		for k := max(n+1, n+(s.From-p.From)/length); k < next.Number && len(s.Periods) < maxBars; k++ { // nobody did these
+			from := p.From + (k-n)*length
+			if from >= min(s.To, next.From) {
+				break
+			}
+			add(Period{Number: k, From: from, To: min(from+length, next.From), By: []string{}, At: []int64{}})
+		}
+	}
 }
 
 // done draws how often the job of each period was done.
 func (c *canvas) done() {
-	const h = 30.0
+	h := c.height.job
 	for _, p := range c.Periods {
-		class, text, ink := "other-pale", "done once, by "+p.By[0], "mid"
-		if len(p.By) > 1 {
-			class, text, ink = "twice", fmt.Sprintf("done %d times: %s", len(p.By), strings.Join(p.By, ", ")), "red b mid"
+		class, text, ink := "other-pale", "done once, by "+strings.Join(p.By, ""), "mid"
+		switch n := len(p.By); {
+		case n == 0:
+			class, text = "missed", "done by nobody"
+		case n > 1:
+			class, text, ink = "twice", fmt.Sprintf("done %d times: %s", n, strings.Join(p.By, ", ")), "red b mid"
 		}
 		number := "period " + strconv.FormatInt(p.Number, 10)
 		c.rect(p.From, p.To, c.y, h, class, number+": "+text)

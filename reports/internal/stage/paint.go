@@ -1,11 +1,9 @@
 package stage
 
 import (
-	"encoding/json"
 	"fmt"
 	"html"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,15 +20,21 @@ type canvas struct {
 	*Stage
 	strings.Builder
 
-	wide, tight bool
+	wide        bool
 	left, right float64
 	y           float64
 	top, end    float64            // of truth and beliefs
 	lane        map[string]float64 // y of the lane of a client
 	rows        []float64          // y below the truth of each lock
-	laneHeight  float64
+	height      heights
 	late        []mark // writes that did harm, and requests of the client of the story that the fence refused
+	rings       []ring
+	captions    string // titles of staircases
+	taken       []box  // of the staircase at hand, where no label may lie
 }
+
+// heights are those of one row of each kind.
+type heights struct{ truth, job, lane, stair float64 }
 
 // mark is a place on a staircase.
 type mark struct {
@@ -39,15 +43,45 @@ type mark struct {
 	refused bool
 }
 
+// tall is the least height of a wide picture: with it the stage fills 60 % of a screen of 800 pixels; more where the story and
+// what is told of a moment, which stand beside it, need more. These are in pixels of the page, of which a unit is 0.93.
+func (s *Stage) tall() float64 {
+	const least, most, letters, line, row, scrubber, unit = 458, 610, 37, 18, 24.5, 34, 0.93
+	beside := row * float64(3+len(s.Stairs)+len(s.Lanes)+min(len(s.Periods), 1))
+	for _, b := range s.Beats {
+		beside += 28 + line*math.Ceil(float64(len([]rune(b.Text)))/letters)
+	}
+	return min(max((beside-scrubber)/unit, least), most)
+}
+
 // SVG draws the stage. Its colours are those of the page's style.
 func (s *Stage) SVG(width int) string {
-	c := &canvas{Stage: s, wide: width >= 600, right: float64(width) - 4, lane: map[string]float64{}, laneHeight: 34, left: 84}
+	h := heights{44, 30, 34, 150}
+	switch wide := width >= 600; {
+	case !wide:
+		h = heights{32, 30, 26, 104}
+	case len(s.Lanes) > 4 && len(s.Stairs) > 1:
+		h.lane, h.stair = 27, 130
+	}
+	svg, height := s.draw(width, h)
+	if more := s.tall() - height; width >= 600 && more > 0 {
+		locks := len(s.Locks)
+		if s.Free {
+			locks = 0
+		}
+		more /= float64(locks + min(len(s.Periods), 1) + len(s.Lanes) + 3*len(s.Stairs))
+		svg, _ = s.draw(width, heights{h.truth + more, h.job + more, h.lane + more, h.stair + 3*more})
+	}
+	return svg
+}
+
+// draw draws the stage, and returns how high it is.
+func (s *Stage) draw(width int, h heights) (svg string, height float64) {
+	c := &canvas{Stage: s, wide: width >= 600, right: float64(width) - 4, lane: map[string]float64{}, height: h, left: 84}
 	if !c.wide {
-		c.left, c.laneHeight = 46, 26
+		c.left = 46
 	}
-	if c.tight = c.wide && len(s.Lanes) > 4 && len(s.Stairs) > 1; c.tight {
-		c.laneHeight = 27
-	}
+	c.close()
 	c.y = 28
 	c.top = c.y
 	for i := range s.Locks {
@@ -68,30 +102,26 @@ func (s *Stage) SVG(width int) string {
 		c.y += 16
 	}
 	c.end = c.y
-	c.y += 6
+	c.y += 12 // the names of faults
 	for i := range s.Stairs {
 		c.stair(&s.Stairs[i])
 	}
 	c.strike()
+	c.WriteString(c.captions) // over what crosses them
 	body := c.String()
 	c.Reset()
 	c.over()
 	under := c.String()
 	c.Reset()
 	c.beats()
-	height := c.y + 14
+	height = c.y + 14
 	return fmt.Sprintf(`<svg class="stage" viewBox="0 0 %d %s" data-left="%s" data-right="%s" role="img">`+
 		`<defs><pattern id="hatch%d" width="7" height="7" patternTransform="rotate(45)" patternUnits="userSpaceOnUse">`+
 		`<path class="hatching" d="M0 0V7"/></pattern></defs>%s<g class="cursor" hidden="hidden"><path d="M0 %sV%s"/>`+
-		`<path class="knob" d="M-5 %sl5 -8l5 8Z"/></g>%s%s<rect class="future" y="%s" height="%s" width="0"/></svg>`,
+		`<path class="knob" d="M-5 %sl5 -8l5 8Z"/></g>%s%s<rect class="future" y="%[12]s" height="%[13]s" width="0"/>`+
+		`<rect class="range before" y="%[12]s" height="%[13]s" width="0"/><rect class="range after" y="%[12]s" height="%[13]s" width="0"/></svg>`,
 		width, num(height), num(c.left), num(c.right), width, under, num(c.top-4), num(c.y-2), num(c.y+4), body, c.String(),
-		num(c.top-2), num(c.y-c.top))
-}
-
-// JSON is what a script needs to say what is true at a moment.
-func (s *Stage) JSON() (string, error) {
-	b, err := json.Marshal(s)
-	return string(b), err
+		num(c.top-2), num(c.y-c.top)), height
 }
 
 func num(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
@@ -157,204 +187,11 @@ func (c *canvas) hue(client string) string {
 
 func (c *canvas) seconds(t int64) string { return fmt.Sprintf("%.3f s", float64(t)/1e9) }
 
-// rows puts bars that share a time under each other, and returns the row of each and how many there are.
-func rows(bars []Truth) (of []int, n int) {
-	var ends []int64
-	for _, b := range bars {
-		i := slices.IndexFunc(ends, func(e int64) bool { return e <= b.From })
-		if i < 0 {
-			i = len(ends)
-			ends = append(ends, 0)
-		}
-		ends[i] = b.Until
-		of = append(of, i)
-	}
-	return of, max(len(ends), 1)
-}
-
-// truth draws what the store kept of a lock: a bar for each grant; the wedge in it is the lease that is left.
-func (c *canvas) truth(lock int) {
-	height := 44.0
-	if !c.wide {
-		height = 32
-	}
-	bars := slices.DeleteFunc(slices.Clone(c.Truth), func(t Truth) bool { return t.Lock != lock })
-	of, n := make([]int, len(bars)), 1
-	if c.shares {
-		of, n = rows(bars)
-	}
-	h := max(height/float64(n), 9)
-	what := "the truth"
-	if !c.wide {
-		what = "truth"
-	}
-	if len(c.Locks) > 1 {
-		what = c.Locks[lock]
-	}
-	c.side(c.y+h*float64(n)/2, what, "in the store", "")
-	for i, b := range bars {
-		y, class := c.y+float64(of[i])*h, c.hue(b.Client)
-		x0, x1 := c.x(b.From), c.x(b.Until)
-		c.rect(b.From, b.Until, y, h-1, class+"-pale", fmt.Sprintf("%s owns the lock from %s to %s", b.Client, c.seconds(b.From),
-			c.seconds(min(b.Until, c.To))))
-		left := 0.0
-		if b.Due > 0 && b.Due > b.From {
-			left = float64(b.Due-min(max(b.Until, b.From), b.Due)) / float64(b.Due-b.From)
-		} else {
-			left = 1
-		}
-		if b.Reads {
-			class += " reads"
-		}
-		fmt.Fprintf(c, `<path class="%s" d="M%s %sL%s %sV%sH%sZ"/>`, class, num(x0), num(y), num(max(x1, x0+1)), num(y+(h-1)*(1-left)),
-			num(y+h-1), num(x0))
-		token := ""
-		if b.Token > 0 {
-			token = fmt.Sprintf(", token %d", b.Token)
-		}
-		switch room := x1 - x0; {
-		case room > 130 && h > 20:
-			c.fits(x0+8, y+h-14, room*0.7, "on b", name(b.Client)+" owns the lock"+token, name(b.Client)+token, name(b.Client))
-			if b.Until == b.Due {
-				c.fits(x1-6, y+13, room*0.4, "s end", "its lease runs out", "lease ends")
-			}
-		case h > 20:
-			c.fits(x0+room/2, y+h/2+3, room, "on mid b", name(b.Client))
-		default:
-			c.fits(x0+4, y+h-2, room, "on tiny", name(b.Client))
-		}
-	}
-	c.y += h*float64(n) + 9
-	c.rows = append(c.rows, c.y-9)
-}
-
-// cycle draws, from who holds a lock and waits for another one until the end, an arrow to what it waits for.
-func (c *canvas) cycle() {
-	if c.Free || len(c.Locks) < 2 {
-		return
-	}
-	for _, l := range c.Lanes {
-		for _, w := range l.Waits {
-			holds := slices.ContainsFunc(l.Holds, func(b Belief) bool { return b.Lock != w.Lock && b.From <= w.From && b.To > w.From })
-			if !holds || w.To < c.To || w.From < c.From {
-				continue
-			}
-			x, y, to := c.x(w.From), c.lane[l.Client], c.rows[w.Lock]
-			fmt.Fprintf(c, `<path class="ring" d="M%s %sV%sm-4 7l4 -7l4 7"/>`, num(x), num(y), num(to))
-			c.fits(x+8, y+c.laneHeight/2+4, c.right-x, "on b", "waits for "+name(c.Locks[w.Lock]))
-		}
-	}
-}
-
-// reign draws which server led.
-func (c *canvas) reign() {
-	if len(c.leads) == 0 {
-		return
-	}
-	const h = 18.0
-	var ends []float64 // of the rows: two may lead at once
-	for _, l := range c.leads {
-		if l.From > c.To || l.To < c.From {
-			continue
-		}
-		x0, x1 := c.x(l.From), c.x(l.To)
-		row := slices.IndexFunc(ends, func(end float64) bool { return end <= x0 })
-		if row < 0 {
-			row, ends = len(ends), append(ends, 0)
-		}
-		ends[row] = x1
-		y := c.y + h*float64(row)
-		c.rect(l.From, l.To, y, h-2, "other-pale", fmt.Sprintf("%s is %s from %s", l.Name, l.What, c.seconds(l.From)))
-		c.fits(x0+5, y+12, x1-x0-5, "s", name(l.Name)+" is "+l.What, name(l.Name))
-	}
-	if len(ends) > 0 {
-		c.side(c.y+8, "servers", "", "")
-		c.y += h*float64(len(ends)) + 4
-	}
-}
-
-// belief draws what a client believed: solid where it was right, hatched where it was wrong.
-func (c *canvas) belief(l *Lane) {
-	y, h := c.y, c.laneHeight
-	mid := y + h/2
-	c.lane[l.Client] = y
-	class := c.hue(l.Client)
-	c.side(mid, l.Client, map[bool]string{true: "works", false: "believes"}[c.Free], map[bool]string{true: "mine"}[class == "me"])
-	c.line(c.left, mid, c.right, mid, "rest")
-	for _, w := range l.Waits {
-		if x0, x1 := c.x(w.From), c.x(w.To); w.To >= c.From && w.From <= c.To {
-			c.line(x0, mid, x1, mid, "wait")
-			if x1-x0 > 90 {
-				c.text(x0+8, mid+4, "waits", "s halo")
-			}
-		}
-	}
-	for _, b := range l.Holds {
-		c.hold(l, b, y, h, class)
-	}
-	for _, f := range l.faults {
-		x0, x1 := c.x(f.From), c.x(f.To)
-		c.line(x0, y+h+2, max(x1, x0+3), y+h+2, "hurt")
-		if !slices.ContainsFunc(l.Holds, func(b Belief) bool { return b.From < f.To && b.To > f.From }) {
-			c.fits(x0+4, mid-4, x1-x0, "s halo", f.What)
-		}
-	}
-	c.y += h + 7
-}
-
-// hold draws one hold; the part of it in which its client could not act is pale.
-func (c *canvas) hold(l *Lane, b Belief, y, h float64, class string) {
-	right := min(max(b.Until, b.From), b.To) // until then the belief was right
-	token := ""
-	if b.Token > 0 {
-		token = fmt.Sprintf(" (token %d)", b.Token)
-	}
-	solid := right
-	if b.Over > 0 {
-		solid = min(max(b.Over, b.From), right)
-		c.rect(solid, right, y, h, class+"-pale", "its lease is over, and nobody else has the lock")
-	}
-	c.rect(b.From, solid, y, h, class, fmt.Sprintf("%s believes that it owns the lock%s from %s to %s", l.Client, token,
-		c.seconds(b.From), c.seconds(b.To)))
-	if len(c.Locks) > 1 && b.does == "" {
-		b.does = "owns " + name(c.Locks[b.Lock])
-	}
-	if b.does != "" {
-		c.fits(c.x(b.From)+5, y+h/2+4, c.x(right)-c.x(b.From)-5, "on", b.does)
-	}
-	doing := ""
-	for _, f := range l.faults {
-		from, to := max(f.From, b.From), min(f.To, right)
-		if from >= to {
-			if f.From < b.To && f.To > b.From {
-				doing = f.What
-			}
-			continue
-		}
-		doing = f.What
-		c.rect(from, to, y, h, class+"-pale", f.Name)
-		c.fits(c.x(from)+8, y+h/2+4, c.x(to)-c.x(from)-8, map[bool]string{true: "mine b", false: "b"}[class == "me"],
-			f.What+", and sure that it owns the lock", f.What+", and sure", f.What)
-	}
-	if b.To <= right {
-		return
-	}
-	c.rect(right, b.To, y, h, "wrong", fmt.Sprintf("%s still believes that it owns the lock, from %s to %s: wrong", l.Client,
-		c.seconds(right), c.seconds(b.To)))
-	c.rect(right, b.To, y, h, map[bool]string{true: "hatch", false: "hatch narrow"}[c.wide], "")
-	room := c.x(b.To) - c.x(right)
-	still := "still sure: wrong"
-	if doing != "" {
-		still = "still " + doing + ", still sure: wrong"
-	}
-	c.fits(c.x(right)+room/2, y+h/2+4, room, "red b mid halo", still, "still sure: wrong", "wrong", "!")
-}
-
 // over draws what lies below all else: the grid, faults of servers, and the ends of leases on which the story turns.
 func (c *canvas) over() {
 	for _, f := range c.faults {
 		c.rect(f.From, f.To, c.top-4, c.end-c.top, "faulty", f.Name)
-		c.fits(c.x(f.From)+4, c.end-2, c.x(f.To)-c.x(f.From), "s", f.Name, f.What)
+		c.fits(c.x(f.From)+4, c.end+7, c.x(f.To)-c.x(f.From), "s", f.Name, f.What)
 	}
 	for t, step := c.tick(); t <= c.To; t += step {
 		x := c.x(t)
@@ -393,13 +230,13 @@ func (c *canvas) beats() {
 			cx = x - w
 		default:
 			word = false
-			cx = min(cx, c.right-8)
+			cx = min(cx, c.right+6)
 		}
 		fmt.Fprintf(c, `<g class="beat%s" data-beat="%d"><circle cx="%s" cy="10" r="8"/>`, map[bool]string{true: " bug"}[b.Bad], i, num(cx))
 		c.text(cx, 14, strconv.Itoa(i+1), "on mid b")
 		if edge = cx + 10; word {
 			c.text(cx+12, 14, b.Word, "b")
-			edge = cx + w
+			edge = cx + w + 4
 		}
 		fmt.Fprintf(c, `<path class="brace" d="M%s %sv6"/></g>`, num(x), num(c.top-8))
 	}

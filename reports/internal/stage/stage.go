@@ -1,7 +1,7 @@
 // Package stage is the picture of an incident: what the store knew of a lock, what each client believed, and what became of the
 // data. It is drawn once, in Go; the page's script only moves a cursor over it.
 //
-//	history.Record, Scene -> Of -> Stage -> SVG (for a width), JSON (for the cursor)
+//	history.Record, Scene -> Of -> Stage -> SVG (for a width), its JSON (for the cursor)
 package stage
 
 import (
@@ -23,6 +23,7 @@ type Scene struct {
 	Titles map[string]Title
 	Leads  []Fault          // servers while they led, where they take turns; What is their role
 	Freed  map[string]int64 // grants, by id, whose lock another client released, and when
+	Ring   int64            // when the waits of a deadlock closed their ring; 0: there is none
 	Passed bool             // nobody was hurt: who outlives its lease is wrong only once another client has the lock
 }
 
@@ -33,6 +34,9 @@ type Beat struct {
 	Title string `json:"-"`
 	Text  string `json:"-"`
 	Bad   bool   `json:"-"` // the damage itself
+
+	Event  int64  `json:"ev"`            // of the record, that shows it; -1: none does
+	Source string `json:"src,omitempty"` // the line of the adapter's code that it told
 }
 
 // Title stands over the staircase of a register.
@@ -41,7 +45,8 @@ type Title struct {
 	Bad  bool // else nothing was lost
 }
 
-// Stage is the picture, as data. Times are ns since the start of the run.
+// Stage is the picture, as data; its JSON is what a script needs to say what is true at a moment. Times are ns since the start of
+// the run.
 type Stage struct {
 	From   int64   `json:"from"`
 	To     int64   `json:"to"`
@@ -54,6 +59,7 @@ type Stage struct {
 	Periods []Period `json:"periods,omitempty"`
 	Locks   []string `json:"locks"`
 	Free    bool     `json:"free,omitempty"` // there is no lock: who begins has read, and who ends has written
+	Ring    int64    `json:"ring,omitempty"`
 
 	faults []Fault // of servers, or of nobody in particular
 	leads  []Fault
@@ -71,6 +77,7 @@ type Truth struct {
 	Until  int64  `json:"e"`
 	Due    int64  `json:"due,omitempty"` // the end of its lease; 0: it has none
 	Reads  bool   `json:"reads,omitempty"`
+	Late   bool   `json:"late,omitempty"` // its lease was over when the client was told of the grant
 }
 
 // Lane is what a client believed.
@@ -142,7 +149,8 @@ func Of(rec *history.Record, sc Scene) *Stage {
 	in := facts.Of(rec)
 	s := &Stage{
 		From: sc.Window.From, To: max(sc.Window.To, sc.Window.From+1), Beats: sc.Beats, titles: sc.Titles, shares: in.Model.Shares(),
-		Free: !in.Model.Locks(), Locks: locksOf(rec, sc.Grants), leads: sc.Leads, Truth: []Truth{}, Lanes: []Lane{}, Stairs: []Stair{},
+		Free: !in.Model.Locks(), Locks: locksOf(rec, sc.Grants), leads: sc.Leads, Ring: sc.Ring,
+		Truth: []Truth{}, Lanes: []Lane{}, Stairs: []Stair{},
 	}
 	if len(sc.Grants) > 0 {
 		s.Me = sc.Grants[0].Client
@@ -150,10 +158,9 @@ func Of(rec *history.Record, sc Scene) *Stage {
 	lanes := map[string]*Lane{}
 	count := map[string]int{}
 	for i, lock := range s.Locks {
-		order := in.ByOK(lock)
 		for _, g := range rec.Grants {
 			if g.Lock == lock {
-				s.add(in, g, i, order, lanes, count, sc)
+				s.add(in, g, i, lanes, count, sc)
 			}
 		}
 	}
@@ -166,10 +173,10 @@ func Of(rec *history.Record, sc Scene) *Stage {
 	s.hurt(rec)
 	s.hold(in)
 	if len(s.Locks) == 1 {
-		s.climb(rec, s.Locks[0], sc.Wrong)
+		s.climb(rec, sc, false)
 	}
 	if s.Free && len(s.Stairs) == 0 {
-		s.climbByAnswers(rec, sc.Grants)
+		s.climb(rec, sc, true)
 	}
 	s.periods(rec)
 	return s
@@ -192,10 +199,8 @@ func locksOf(rec *history.Record, grants []*history.Grant) (out []string) {
 	return []string{slices.MaxFunc(rec.Locks, func(a, b string) int { return cmp.Compare(count[a], count[b]) })}
 }
 
-// add puts a grant into the picture, if it is in its window. order are the grants of its lock.
-func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, order []*history.Grant, lanes map[string]*Lane,
-	count map[string]int, sc Scene,
-) {
+// add puts a grant into the picture, if it is in its window.
+func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, lanes map[string]*Lane, count map[string]int, sc Scene) {
 	if g.Acquire == nil || g.Acquire.Start() > s.To || in.Last[g.Client] < s.From && in.Last[g.Client] > 0 {
 		return
 	}
@@ -215,16 +220,15 @@ func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, order []*histor
 		return
 	}
 	hold := in.Hold(g)
-	until, due, taken := keptUntil(in, g, order, sc.Freed)
+	until, due, taken := Kept(in, g, sc.Freed)
 	if max(hold.To, until) < s.From {
 		return
 	}
-	if g.From() > g.Acquire.Start() {
-		lane.Waits = append(lane.Waits, Wait{Part{g.Acquire.Start(), g.From()}, lock})
-	}
+	lane.Waits = append(lane.Waits, Wait{Part{g.Acquire.Start(), g.From()}, lock})
 	token := g.Token().Or(0)
 	if until > g.From() && g.From() <= s.To {
-		s.Truth = append(s.Truth, Truth{g.Client, token, lock, g.From(), until, due, g.Mode == history.ModeShared})
+		late := in.Leased() && due == 0 && g.DeadlineAt(history.Forever).Set
+		s.Truth = append(s.Truth, Truth{g.Client, token, lock, g.From(), until, due, g.Mode == history.ModeShared, late})
 	}
 	if !hold.Empty() && hold.From <= s.To {
 		does := ""
@@ -257,9 +261,9 @@ func replaced(g *history.Grant) string {
 	return text
 }
 
-// keptUntil is until when the store kept a grant, as far as the record says, when its lease ends, and when it was given back or
+// Kept is until when the store kept a grant, as far as the record says, when its lease ends, and when it was given back or
 // another client had it.
-func keptUntil(in *facts.Facts, g *history.Grant, later []*history.Grant, freed map[string]int64) (until, due, taken int64) {
+func Kept(in *facts.Facts, g *history.Grant, freed map[string]int64) (until, due, taken int64) {
 	until = history.Forever
 	if at, ok := freed[g.ID]; ok {
 		until = at
@@ -273,6 +277,7 @@ func keptUntil(in *facts.Facts, g *history.Grant, later []*history.Grant, freed 
 	if killed, ok := in.Kills[g.Client]; ok && dies && killed > g.From() {
 		until = min(until, killed)
 	}
+	later := in.ByOK(g.Lock)
 	later = later[sort.Search(len(later), func(i int) bool { return later[i].From() > g.From() }):]
 	for _, next := range later[:min(len(later), maxBars)] {
 		if !in.Model.Together(g, next) {
@@ -349,74 +354,4 @@ func (s *Stage) hold(in *facts.Facts) {
 			}
 		}
 	}
-}
-
-// climb adds the registers of a lock.
-func (s *Stage) climb(rec *history.Record, lock string, wrong map[int64]bool) {
-	at := map[string]int{}
-	for i := range rec.Events {
-		e := &rec.Events[i]
-		if e.Party != history.PartyRegister || e.F != history.FWrite || e.Lock != lock || !e.Value.New.Set || e.Time > s.To {
-			continue
-		}
-		n, ok := at[e.Register]
-		if !ok {
-			n = len(s.Stairs)
-			at[e.Register] = n
-			s.Stairs = append(s.Stairs, Stair{Register: e.Register, Start: rec.Run.Registers[e.Register], Writes: []Write{}})
-		}
-		st := &s.Stairs[n]
-		switch took := e.Type == history.OK; {
-		case e.Time >= s.From:
-			w := Write{At: e.Time, Client: e.Client, Base: e.Value.Base.Or(0), New: e.Value.New.V, OK: took, Wrong: wrong[e.Index]}
-			if g := rec.ByID[e.Grant]; w.Client == "" && g != nil {
-				w.Client = g.Client
-			}
-			st.Writes = append(st.Writes, w)
-		case took:
-			st.Start = e.Value.New.V
-		}
-	}
-	s.tidy()
-}
-
-// climbByAnswers adds the registers of the incident where they keep no log: by what clients were told, in the order of answers.
-// Of two writes of the incident that replaced the same value the later one is wrong.
-func (s *Stage) climbByAnswers(rec *history.Record, of []*history.Grant) {
-	at := map[string]int{}
-	seen := map[string]map[int64]bool{}
-	for i := range rec.Events {
-		e := &rec.Events[i]
-		g := rec.ByID[e.Grant]
-		if e.F != history.FWrite || e.Type != history.OK || !e.Value.New.Set || g == nil || g.Lock != s.Locks[0] || e.Time > s.To {
-			continue
-		}
-		n, ok := at[e.Register]
-		if !ok {
-			n, seen[e.Register] = len(s.Stairs), map[int64]bool{}
-			at[e.Register] = n
-			s.Stairs = append(s.Stairs, Stair{Register: e.Register, Start: rec.Run.Registers[e.Register], Writes: []Write{}, told: true})
-		}
-		st, base := &s.Stairs[n], e.Value.Base.Or(0)
-		if e.Time < s.From {
-			st.Start = e.Value.New.V
-			continue
-		}
-		mine := slices.Contains(of, g)
-		st.Writes = append(st.Writes, Write{
-			At: e.Time, Client: g.Client, Base: base, New: e.Value.New.V, OK: true, Wrong: mine && seen[e.Register][base],
-		})
-		seen[e.Register][base] = seen[e.Register][base] || mine
-	}
-	s.tidy()
-}
-
-// tidy leaves two registers that were written to.
-func (s *Stage) tidy() {
-	s.Stairs = slices.DeleteFunc(s.Stairs, func(st Stair) bool { return len(st.Writes) == 0 })
-	for i := range s.Stairs {
-		s.Stairs[i].falls = s.Stairs[i].Register == "stock"
-	}
-	slices.SortFunc(s.Stairs, func(a, b Stair) int { return cmp.Compare(b.Register, a.Register) }) // plain, then fenced
-	s.Stairs = s.Stairs[:min(len(s.Stairs), 2)]
 }
