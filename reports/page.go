@@ -124,7 +124,7 @@ type pageData struct {
 	MoreIncidents int
 	Logs          []LogLine // of the servers, around the first of the incidents
 	MoreLogs      int
-	Withstood     tale
+	Survived      tale
 	Checks        []checkRow
 	Evidence      *evidence
 	Stats         [][2]string
@@ -209,7 +209,7 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) *pageData {
 	}
 	d.tell(rec, told, ev)
 	if story.Survived != nil {
-		d.Withstood = ev.tale("w", story.Survived.Steps)
+		d.Survived = ev.tale("w", story.Survived.Steps)
 	}
 	d.Verified = d.verified()
 	if len(told) == 0 {

@@ -38,7 +38,8 @@ type picture struct {
 func begin(width, height float64, title string, shown bool) *picture {
 	p := &picture{width: width, height: height}
 	fmt.Fprintf(&p.b,
-		`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-label="%s" font-family="sans-serif" font-size="12">`,
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-label="%s" `+
+			`font-family="sans-serif" font-size="12">`,
 		width, height, width, height, html.EscapeString(title))
 	fmt.Fprintf(&p.b, "\n<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n", width, height)
 	if shown {

@@ -190,7 +190,7 @@ const (
 	maxWhole = 64 << 20
 )
 
-// trendPage shows what the cells of a suite came to, one suite after the other.
+// trendPage shows the outcomes of the cells of a suite, one suite after the other.
 type trendPage struct {
 	Name   string
 	Suites []Entry // the oldest first

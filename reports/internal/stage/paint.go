@@ -119,7 +119,8 @@ func (s *Stage) draw(width int, h heights) (svg string, height float64) {
 		`<defs><pattern id="hatch%d" width="7" height="7" patternTransform="rotate(45)" patternUnits="userSpaceOnUse">`+
 		`<path class="hatching" d="M0 0V7"/></pattern></defs>%s<g class="cursor" hidden="hidden"><path d="M0 %sV%s"/>`+
 		`<path class="knob" d="M-5 %sl5 -8l5 8Z"/></g>%s%s<rect class="future" y="%[12]s" height="%[13]s" width="0"/>`+
-		`<rect class="range before" y="%[12]s" height="%[13]s" width="0"/><rect class="range after" y="%[12]s" height="%[13]s" width="0"/></svg>`,
+		`<rect class="range before" y="%[12]s" height="%[13]s" width="0"/>`+
+		`<rect class="range after" y="%[12]s" height="%[13]s" width="0"/></svg>`,
 		width, num(height), num(c.left), num(c.right), width, under, num(c.top-4), num(c.y-2), num(c.y+4), body, c.String(),
 		num(c.top-2), num(c.y-c.top)), height
 }
@@ -232,7 +233,8 @@ func (c *canvas) beats() {
 			word = false
 			cx = min(cx, c.right+6)
 		}
-		fmt.Fprintf(c, `<g class="beat%s" data-beat="%d"><circle cx="%s" cy="10" r="8"/>`, map[bool]string{true: " bug"}[b.Bad], i, num(cx))
+		fmt.Fprintf(c, `<g class="beat%s" data-beat="%d"><circle cx="%s" cy="10" r="8"/>`,
+			map[bool]string{true: " bug"}[b.Bad], i, num(cx))
 		c.text(cx, 14, strconv.Itoa(i+1), "on mid b")
 		if edge = cx + 10; word {
 			c.text(cx+12, 14, b.Word, "b")

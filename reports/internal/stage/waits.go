@@ -56,7 +56,8 @@ func Waits(rec *history.Record, until int64, width int) string {
 	c.wait(parts, 99, at)
 	c.wait(parts, 50, at)
 	c.text(c.left, 14, "● p50   ○ p99 of the grants of each moment; shaded: faults", "s")
-	return fmt.Sprintf(`<svg class="stage waits" viewBox="0 0 %d %s" role="img" aria-label="time to acquire the lock over the run">%s</svg>`,
+	return fmt.Sprintf(`<svg class="stage waits" viewBox="0 0 %d %s" role="img" `+
+		`aria-label="time to acquire the lock over the run">%s</svg>`,
 		width, num(c.y+12), c.String())
 }
 
