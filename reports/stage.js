@@ -35,7 +35,7 @@ function tell(t) {
   const period = (d.periods || []).find(p => p.b <= t && t < p.e);
   const by = period ? period.by.filter((_, i) => period.at[i] <= t) : [];
   if (period) body.append(row("the job", by.length > 1 ? "bad" : "", `period ${period.n}: ` + (by.length ? "done by " + by.join(", ") : "not done")));
-  const names = own.slice(0, 4).map(g => g.c + (d.locks.length > 1 ? ` (${d.locks[g.lock]})` : "") + (g.reads ? " (reads)" : "") + (g.token ? `, token ${g.token}` : "") + (g.due ? `, ${ms(Math.max(g.due - t, 0))} left` : ""));
+  const names = own.slice(0, 4).map(g => g.c + (d.locks.length > 1 ? ` (${d.locks[g.lock]})` : "") + (g.reads ? " (reads)" : "") + (g.token ? `, token ${g.token}` : "") + (g.due && !g.renews ? `, ${ms(Math.max(g.due - t, 0))} left` : ""));
   if (!d.free) body.append(row("store", "", own.length ? names.join("; ") + (own.length > 4 ? ` and ${own.length - 4} more` : "") : "nobody owns the lock"));
   for (const s of d.stairs) body.append(row(s.r, "", String(value(s, t))));
   for (const l of d.lanes) body.append(row(l.c, ...belief(l, t)));

@@ -77,7 +77,8 @@ type Truth struct {
 	Until  int64  `json:"e"`
 	Due    int64  `json:"due,omitempty"` // the end of its lease; 0: it has none
 	Reads  bool   `json:"reads,omitempty"`
-	Late   bool   `json:"late,omitempty"` // its lease was over when the client was told of the grant
+	Renews bool   `json:"renews,omitempty"` // its lease was renewed meanwhile, so that Due was earlier before
+	Late   bool   `json:"late,omitempty"`   // its lease was over when the client was told of the grant
 }
 
 // Lane is what a client believed.
@@ -228,7 +229,8 @@ func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, lanes map[strin
 	token := g.Token().Or(0)
 	if until > g.From() && g.From() <= s.To {
 		late := in.Leased() && due == 0 && g.DeadlineAt(history.Forever).Set
-		s.Truth = append(s.Truth, Truth{g.Client, token, lock, g.From(), until, due, g.Mode == history.ModeShared, late})
+		renews := due > 0 && due != g.DeadlineAt(g.From()).V
+		s.Truth = append(s.Truth, Truth{g.Client, token, lock, g.From(), until, due, g.Mode == history.ModeShared, renews, late})
 	}
 	if !hold.Empty() && hold.From <= s.To {
 		does := ""
@@ -289,6 +291,9 @@ func Kept(in *facts.Facts, g *history.Grant, freed map[string]int64) (until, due
 	// A lease counts from the request. One that was over when the request was answered was not what kept the lock.
 	if d := g.DeadlineAt(history.Forever); in.Leased() && d.Set && d.V > g.From() {
 		until, due = min(until, d.V), d.V
+		if then := g.DeadlineAt(taken); then.Set { // a session lives on
+			due = max(then.V, until)
+		}
 	}
 	return until, due, taken
 }
