@@ -42,7 +42,8 @@ func (w *window) write(b []byte) error {
 	return nil
 }
 
-// next takes the following part of the file, for which it asks for room on the disk: a page of memory without would end the process.
+// next takes the following part of the file, for which it asks for room on the disk: to write to memory without would end the
+// process.
 func (w *window) next() error {
 	length := min(max(firstWindow, 2*len(w.mem)), lastWindow)
 	off := w.off + int64(len(w.mem))

@@ -153,8 +153,8 @@ var (
 	cutOff = Gene{Name: "partition-client", Params: map[string]string{"at": history.AtAcquired, "for": "3ttl", "mode": "blackhole"}}
 )
 
-// long is a run with a fault of the holder in the middle of its section, which is longer than a lease. There are too few grants to
-// wait for one.
+// long is a run with a fault of the holder in the middle of its section, which is longer than a lease. There are too few grants
+// to wait for one.
 func (s *Space) long(f Gene) Genome {
 	f.Params = maps.Clone(f.Params)
 	f.Params["at"], f.Params["clients"] = history.AtRandom, nemesis.RoleHolder

@@ -228,9 +228,7 @@ func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, lanes map[strin
 	lane.Waits = append(lane.Waits, Wait{Part{g.Acquire.Start(), g.From()}, lock})
 	token := g.Token().Or(0)
 	if until > g.From() && g.From() <= s.To {
-		late := in.Leased() && due == 0 && g.DeadlineAt(history.Forever).Set
-		renews := due > 0 && due != g.DeadlineAt(g.From()).V
-		s.Truth = append(s.Truth, Truth{g.Client, token, lock, g.From(), until, due, g.Mode == history.ModeShared, renews, late})
+		s.Truth = append(s.Truth, truth(in, g, lock, token, until, due))
 	}
 	if !hold.Empty() && hold.From <= s.To {
 		does := ""
@@ -246,6 +244,14 @@ func (s *Stage) add(in *facts.Facts, g *history.Grant, lock int, lanes map[strin
 		}
 		lane.Holds = append(lane.Holds, Belief{hold.From, hold.To, until, over, token, lock, does})
 		count[g.Client]++
+	}
+}
+
+func truth(in *facts.Facts, g *history.Grant, lock int, token, until, due int64) Truth {
+	return Truth{
+		Client: g.Client, Token: token, Lock: lock, From: g.From(), Until: until, Due: due, Reads: g.Mode == history.ModeShared,
+		Renews: due > 0 && due != g.DeadlineAt(g.From()).V,
+		Late:   in.Leased() && due == 0 && g.DeadlineAt(history.Forever).Set,
 	}
 }
 
