@@ -1,6 +1,6 @@
 // Package causes lets you explain the findings of a check of your own as the others are: the class of an overlap, the
-// fault, stall or release behind a finding, and what was lost by it. Several checks draw these conclusions from the same facts, so
-// they are made once, here.
+// fault, stall or release behind a finding, and what was lost by it. Several checks draw these conclusions from the same facts,
+// so they are made once, here.
 //
 //	facts.Facts -> Of -> Causes -> a Class, a Cause
 package causes

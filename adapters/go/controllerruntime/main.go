@@ -1,5 +1,5 @@
-// Command controllerruntime is the leader election of a manager of controller-runtime, on the servers of the adapter kubernetes and
-// with its words.
+// Command controllerruntime is the leader election of a manager of controller-runtime, on the servers of the adapter
+// kubernetes and with its words.
 //
 //	lockstorm run --backend exec:cmd=adapters/go/launch --ttl 8s --time 60s --nemesis partition-client -- controllerruntime keep
 package main

@@ -1,6 +1,6 @@
 // Package election is leader election on a Lease of a real Kubernetes API server, as an adapter of lockstorm. Its servers are
-// kube-apiserver over etcd. The times have the proportions of client-go's defaults (15 s, 10 s, 2 s): LeaseDuration is the time to
-// live. Below 8 s RetryPeriod is less than a second, and client-go compares a Lease's times in whole seconds: that shows.
+// kube-apiserver over etcd. The times have the proportions of client-go's defaults (15 s, 10 s, 2 s): LeaseDuration is the time
+// to live. Below 8 s RetryPeriod is less than a second, and client-go compares a Lease's times in whole seconds: that shows.
 //
 // Words after an adapter's name: three (two API servers over three servers of etcd), keep (ReleaseOnCancel is not set, as by
 // default), lease=4s (LeaseDuration is not the time to live), settles (the data are in the Lease, and written with its
