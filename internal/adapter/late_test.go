@@ -63,6 +63,7 @@ func TestClientsDiffer(t *testing.T) {
 	clock := history.NewClock()
 	for said, want := range map[string]bool{
 		about("{client}", "never"): true, about("1", "never"): true, about("1", "{client}"): false,
+		about("1", `never","servers":[{"name":"s-1","command":["{client}"]}],"doc":"`): true,
 	} {
 		argv := []string{"/bin/sh", "-c", script, "sh", said}
 		d, err := Describe(argv)

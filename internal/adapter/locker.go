@@ -100,7 +100,7 @@ func nodeOf(name, addr string) (Node, error) {
 	return Node{Name: name, Host: host, Port: n}, err
 }
 
-// opened tells it of the run. Where clients differ, it may be of another version.
+// opened tells it of the run. Where clients differ, it may be of another version; the servers are those of the first.
 func (l *locker) opened(o Opening, differ bool) error {
 	again, err := l.hello()
 	if err != nil {
@@ -108,6 +108,7 @@ func (l *locker) opened(o Opening, differ bool) error {
 	}
 	if differ {
 		again.Version, again.Library, again.Versions = l.about.Version, l.about.Library, l.about.Versions
+		again.Servers = l.about.Servers
 	}
 	if !reflect.DeepEqual(again, l.about) {
 		return errors.New("the adapter's answers to \"hello\" differ: always send the same description")
