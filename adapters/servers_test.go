@@ -197,9 +197,15 @@ func TestServersOnATopology(t *testing.T) {
 	} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
-			code, out := run(t, "testdata/fronted_etcd.py", "--nemesis", fault, "--ttl", "2s", "--time", "8s")
-			if code != harness.ExitPass && code != harness.ExitUnknown || !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
-				t.Errorf("exit %d\n%s", code, out)
+			for try := 1; ; try++ { // on a busy host nobody may be elected in time
+				code, out := run(t, "testdata/fronted_etcd.py", "--nemesis", fault, "--ttl", "2s", "--time", "8s")
+				told := strings.Contains(strings.Join(strings.Fields(out), " "), want)
+				if told && (code == harness.ExitPass || code == harness.ExitUnknown) {
+					return
+				}
+				if code != harness.ExitUnknown || try == 3 {
+					t.Fatalf("exit %d\n%s", code, out)
+				}
 			}
 		})
 	}
