@@ -1,7 +1,6 @@
 // Package harness lets you make a run from Go, where lockstormtest is not enough: it resolves a [Config] against a [Catalogue]
 // into a [Trial], starts servers, register and one worker process per client, carries out the plan, merges the logs, and has the
-// history judged and reported. It is the only package that knows all others. Call [Resolve] and [Run] to make a run from Go; most
-// users take lockstormtest or lockstorm.Main instead.
+// history judged and reported. It is the only package that knows all others.
 //
 //	Config -> Resolve -> Trial -> Run: plan.json, logs/*.jsonl -> history.jsonl -> results.json, reports
 //

@@ -30,6 +30,7 @@ type client struct {
 	ended   chan struct{} // the channel was closed
 	onHit   func(*client, control.Message)
 	onFail  func()      // it cannot go on
+	logPath string      // what it records
 	errPath string      // its standard error
 	killed  atomic.Bool // by a fault, on record
 	// collected has the answers to what Collect asks, one at a time.
@@ -168,7 +169,8 @@ func (s *session) startClient(ctx context.Context) (*client, error) {
 	}
 	c := &client{
 		collected: make(chan control.Message, 1),
-		Process:   p, name: name, index: index, errPath: errPath, ch: ours, tail: s.tail, onHit: s.points.reached, onFail: s.giveUp,
+		Process:   p, name: name, index: index, logPath: s.logPath(name), errPath: errPath, ch: ours,
+		tail: s.tail, onHit: s.points.reached, onFail: s.giveUp,
 		out: control.NewOutbox(ours, control.SendLimit), ready: make(chan struct{}), done: make(chan struct{}),
 		ended: make(chan struct{}),
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/harness/internal/control"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // living lists the clients whose process has not ended.
@@ -42,6 +43,7 @@ func (s *session) forget(c *client) {
 	c.out.Close() //nolint:errcheck // it has ended
 	<-c.ended
 	s.tail.leaveOff(c.name)
+	history.Trim(c.logPath) //nolint:errcheck // the end of the run tries again, and tells
 	removeEmpty(c.errPath)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -45,7 +45,8 @@ func (l *lab) join(name string, change ...func(*client)) (*client, *control.Chan
 	c := &client{
 		Process: &proc.Process{Name: name}, name: name, ch: ours, out: control.NewOutbox(ours, l.limit), tail: l.tail,
 		onHit: l.points.reached, onFail: func() {}, errPath: filepath.Join(l.dir, name+".stderr"),
-		ready: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
+		logPath: filepath.Join(l.dir, name+".jsonl"),
+		ready:   make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
 	}
 	for _, f := range change {
 		f(c)
@@ -91,7 +92,7 @@ func descriptors(t *testing.T) int {
 	return len(all)
 }
 
-// Of thousands of holders that were killed nothing stays: no descriptor, no client, no hold.
+// Of thousands of holders that were killed nothing stays: no descriptor, no client, no hold, no room on the disk for events.
 func TestNothingStaysOfTheKilled(t *testing.T) {
 	l := newLab(t)
 	before := 0
@@ -107,10 +108,14 @@ func TestNothingStaysOfTheKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.killed.Store(true)
-		if err := errors.Join(rec.Close(), end.Close()); err != nil {
+		const room = 64 << 10
+		if err := errors.Join(rec.Close(), end.Close(), os.Truncate(c.logPath, room)); err != nil { // as a killed one leaves it
 			t.Fatal(err)
 		}
 		l.forget(c)
+		if st, err := os.Stat(c.logPath); err != nil || st.Size() >= room {
+			t.Fatalf("a log that can grow on stays: %v", err)
+		}
 		if i == 10 {
 			before = descriptors(t)
 		}

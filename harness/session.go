@@ -122,7 +122,7 @@ const nodesDir = "nodes"
 
 func (s *session) openLogs() (err error) {
 	open := func(party string) (*history.Recorder, error) {
-		return history.Open(filepath.Join(s.dir, history.LogDir, party+".jsonl"), party, s.clock, s.run)
+		return history.Open(s.logPath(party), party, s.clock, s.run)
 	}
 	if s.rec, err = open(history.PartyController); err != nil {
 		return err
@@ -163,6 +163,11 @@ func (s *session) startClients(ctx context.Context) error {
 	return nil
 }
 
+// logPath is where a party records.
+func (s *session) logPath(party string) string {
+	return filepath.Join(s.dir, history.LogDir, party+".jsonl")
+}
+
 // runID is unique to the run, for names in shared stores.
 func (s *session) runID() string { return fmt.Sprintf("%x-%x", s.r.Seed, s.clock.Base()) }
 
@@ -179,7 +184,7 @@ func (s *session) workerConfig(name string, index int64) (control.Config, error)
 	cfg := control.Config{
 		Head: s.run, Client: name, Index: index, Seed: s.r.Seed, RunID: s.runID(), ClockBase: s.clock.Base(),
 		StallsAt: s.run.StallLimit,
-		LogPath:  filepath.Join(s.dir, history.LogDir, name+".jsonl"), Dir: filepath.Join(s.dir, nodesDir),
+		LogPath:  s.logPath(name), Dir: filepath.Join(s.dir, nodesDir),
 		Backend: control.Choice{Name: s.r.backend.Name, Values: s.r.values}, TTL: s.run.TTL, Addrs: map[string]string{},
 		Retry: (s.r.crowd() * retryLimit(s.r.TTL)).Nanoseconds(), Timeout: requestTimeout(s.r.TTL).Nanoseconds(),
 		Workload: control.Choice{Name: s.r.workload.Name, Values: s.r.settings.Values}, Locks: s.r.locks, Clients: s.r.Clients,

@@ -24,7 +24,7 @@ const (
 	lastWindow  = 1 << 20
 )
 
-// write appends to the log. It fails where the disk is full, before it takes the first byte that has no room.
+// write appends to the log. Where the disk is full it fails, and keeps what had room, as write(2) does.
 func (w *window) write(b []byte) error {
 	for len(b) > 0 {
 		if w.at == len(w.mem) && !w.flat {
@@ -51,7 +51,10 @@ func (w *window) next() error {
 		return err
 	}
 	fd := int(w.file.Fd())
-	err := unix.Fallocate(fd, 0, off, int64(length))
+	err := error(unix.EINTR)
+	for errors.Is(err, unix.EINTR) { // Go's scheduler sends signals, and some file systems heed them
+		err = unix.Fallocate(fd, 0, off, int64(length))
+	}
 	if err == nil {
 		w.mem, err = unix.Mmap(fd, off, length, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	}

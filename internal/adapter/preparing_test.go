@@ -35,11 +35,8 @@ func TestPreparing(t *testing.T) {
 	p, theirs := piped(t)
 	limit, got := make(chan time.Time, 1), make(chan answer, 1)
 	go func() { got <- p.about(limit) }()
-	if err := p.preparing("100 packages are compiled"); err != nil {
-		t.Fatal(err)
-	}
-	for len(p.prepares) > 0 {
-		time.Sleep(time.Millisecond)
+	for range 2 { // there is room for the second once the first was taken
+		p.prepares <- "100 packages are compiled"
 	}
 	limit <- time.Now() // its minute is over
 	if _, err := theirs.WriteString(`{"notice":"preparing","message":"200"}` + "\n" + `{"id":1,"answer":"ok"}` + "\n"); err != nil {

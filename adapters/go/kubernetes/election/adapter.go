@@ -46,7 +46,7 @@ type Candidate struct {
 	Name                                      string // of the Lease
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 	ReleaseOnCancel                           bool
-	Leads                                     func(context.Context) // is called by whom is elected; its context ends when that is over
+	Leads                                     func(context.Context) // called once elected; the context ends with that
 }
 
 type adapter struct {
@@ -184,13 +184,9 @@ func Main(library Library) {
 		fmt.Fprintln(os.Stderr, serve(words[1:]))
 		os.Exit(1)
 	}
-	server, err := findAPIServer()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(69)
-	}
-	a := &adapter{Library: library, server: server}
+	a := &adapter{Library: library}
 	for _, word := range words {
+		var err error
 		switch length, is := strings.CutPrefix(word, "lease="); {
 		case word == "three":
 			a.three = true
@@ -209,6 +205,11 @@ func Main(library Library) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(64)
 		}
+	}
+	var err error
+	if a.server, err = findAPIServer(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(69)
 	}
 	lockstorm.Serve(a)
 }

@@ -22,7 +22,7 @@ const (
 )
 
 var points = []lockstorm.Fields{
-	{"name": pointTaking, "doc": "the candidate has found the Lease missing, free or ended, and is about to write its own name into it"},
+	{"name": pointTaking, "doc": "the candidate has found the Lease missing, free or ended, and is about to write its name into it"},
 	{"name": pointTaken, "doc": "the candidate has written its name into the Lease, and its caller is not told yet"},
 	{"name": pointRenews, "doc": "the leader is about to renew the Lease"},
 	{"name": pointGives, "doc": "the leader is about to mark the Lease as free, and has read it for that where its client-go does so"},
