@@ -43,11 +43,9 @@ func (c *canvas) truth(lock int) {
 		x0, x1 := c.x(b.From), c.x(b.Until)
 		c.rect(b.From, b.Until, y, h-1, class+"-pale", fmt.Sprintf("%s owns the lock from %s to %s", b.Client, c.seconds(b.From),
 			c.seconds(min(b.Until, c.To))))
-		left := 0.0
-		if b.Due > 0 && b.Due > b.From {
+		left := 1.0
+		if b.Due > b.From {
 			left = float64(b.Due-min(max(b.Until, b.From), b.Due)) / float64(b.Due-b.From)
-		} else {
-			left = 1
 		}
 		if b.Reads {
 			class += " reads"
