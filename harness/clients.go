@@ -43,7 +43,7 @@ func (s *session) forget(c *client) {
 	c.out.Close() //nolint:errcheck // it has ended
 	<-c.ended
 	s.tail.leaveOff(c.name)
-	history.Trim(c.logPath) //nolint:errcheck // the end of the run tries again, and tells
+	history.Settle(c.logPath) //nolint:errcheck // on a full disk the tail of the log stays, and is read there
 	removeEmpty(c.errPath)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -60,7 +60,7 @@ func JudgeFile(cat *Catalogue, path string) (*Judged, error) {
 // JudgeDir judges a run directory: its history or, if the controller died before it was made, its logs, which are
 // merged first. It rewrites results.json and the reports; if that fails, it returns the judgement beside the error.
 func JudgeDir(cat *Catalogue, dir string) (*Judged, error) {
-	path := filepath.Join(dir, history.File)
+	path := history.FileIn(dir)
 	h, err := history.ReadFile(path)
 	var writeErr error
 	note := ""
@@ -145,7 +145,7 @@ func judge(cat *Catalogue, h *history.History) (*Judged, error) {
 }
 
 func (j *Judged) write(dir string) error {
-	if err := sign(j.Results, filepath.Join(dir, history.File)); err != nil {
+	if err := sign(j.Results, history.FileIn(dir)); err != nil {
 		return Environment(err)
 	}
 	if err := j.Results.WriteFile(filepath.Join(dir, ResultsFile)); err != nil {

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,10 +45,8 @@ func (s *session) others() (end history.End, err error) {
 		if name == history.PartyController {
 			continue
 		}
-		if err := history.Trim(p); err != nil {
-			return end, err
-		}
-		b, err := os.ReadFile(p)
+		history.Settle(p) //nolint:errcheck // on a full disk the tail of the log stays, and is read there
+		b, err := history.ReadLog(p)
 		if err != nil {
 			return end, err
 		}

@@ -3,7 +3,7 @@ package harness
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
+	"os"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -39,7 +39,7 @@ func VerifyDir(dir string) (*Verified, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, rec, err := readRecord(filepath.Join(dir, history.File))
+	in, rec, err := readRecord(history.FileIn(dir))
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func VerifyDir(dir string) (*Verified, error) {
 			}
 		}
 	}
-	v.Wrong = v.whole(filepath.Join(dir, history.File))
+	v.Wrong = v.whole(history.FileIn(dir))
 	return v, nil
 }
 
@@ -121,8 +121,8 @@ func VerifyLetter(path, record string) (l *proof.Letter, story []string, err err
 		story, err = l.Verify()
 		return l, story, err
 	}
-	if filepath.Ext(record) != filepath.Ext(history.File) {
-		record = filepath.Join(record, history.File)
+	if st, err := os.Stat(record); err == nil && st.IsDir() {
+		record = history.FileIn(record)
 	}
 	in, _, err := readRecord(record)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 )
 
 // History is a record as it was read: its events in file order, and its damage. A damaged history is still returned,
@@ -68,7 +69,8 @@ const (
 // ErrTooLarge is returned for a history that exceeds the bounds.
 var ErrTooLarge = errors.New("too large to be read")
 
-// ReadFile reads a history or a party's log.
+// ReadFile reads a history, also a compressed one (see [OpenText]), or a party's log, with what a killed party left in the tail
+// of it.
 func ReadFile(path string) (*History, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -79,12 +81,21 @@ func ReadFile(path string) (*History, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read a history: %w", err)
 	}
-	if st.Mode().IsRegular() {
-		size, err := written(f, st.Size())
+	if strings.HasSuffix(path, PackedSuffix) {
+		text, err := OpenText(path)
 		if err != nil {
 			return nil, fmt.Errorf("cannot read a history: %w", err)
 		}
-		return readBlocks(f, size, path)
+		defer text.Close() //nolint:errcheck // read only
+		return Read(text, path)
+	}
+	if st.Mode().IsRegular() {
+		base, rest, err := tailOf(path)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read a history: %w", err)
+		}
+		whole := joined{f, base, rest}
+		return readBlocks(whole, whole.size(st.Size()), path)
 	}
 	return Read(f, path)
 }

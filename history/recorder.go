@@ -3,12 +3,11 @@ package history
 import (
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 )
 
-// Recorder appends the events of one party to its log. An event is in the file when Record returns, so that a SIGKILL loses
-// nothing that was recorded. It is safe for concurrent use; times and sequence numbers are assigned under its lock
+// Recorder appends the events of one party to its log. When Record returns, an event is in the log or in the tail beside it
+// ([Settle]), so that a SIGKILL loses nothing that was recorded. It is safe for concurrent use; times and sequence numbers are assigned under its lock
 // and therefore grow together.
 type Recorder struct {
 	clock Clock
@@ -16,7 +15,7 @@ type Recorder struct {
 	limit int64 // a write that takes longer is a stall
 
 	mu  sync.Mutex
-	log *window // nil: nothing is written
+	log *log // nil: nothing is written
 	buf []byte
 	seq int64
 	sum uint32 // chained over the lines so far
@@ -29,11 +28,11 @@ var ErrRecorderClosed = errors.New("the log of events is closed: no more events 
 // Open creates the log of a party at path and writes its first event, f:run. The file
 // must not exist yet: a log is never continued by a second process.
 func Open(path, party string, clock Clock, run Run) (*Recorder, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
+	log, err := createLog(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the log of %s: %w", party, err)
 	}
-	r := &Recorder{clock: clock, party: party, limit: run.StallLimit, log: &window{file: f}, buf: make([]byte, 0, 1024)}
+	r := &Recorder{clock: clock, party: party, limit: run.StallLimit, log: log, buf: make([]byte, 0, 1024)}
 	if _, err := r.Record(Event{Process: Process{Name: party}, Type: Info, F: FRun, Value: ValueOf(run)}); err != nil {
 		return nil, errors.Join(err, r.log.close())
 	}

@@ -54,19 +54,33 @@ func TestRecorderOrdersItsEvents(t *testing.T) {
 	}
 }
 
-// A party that cannot write is told, and told again: it must stop acting.
+// A party that cannot write is told, and told again: it must stop acting. What was recorded before is there.
 func TestRecorderFailsForGood(t *testing.T) {
-	r := openTest(t, t.TempDir(), "c1", NewClock())
+	dir := t.TempDir()
+	r := openTest(t, dir, "c1", NewClock())
 	if err := r.log.file.Close(); err != nil {
 		t.Fatal(err)
 	}
 	var first error
-	for n := 0; first == nil && n < firstWindow; n++ { // an event has more than a byte
-		_, first = r.Record(Event{Type: Invoke, F: FWork})
+	n := 0
+	for ; n < tailLength; n++ { // an event has more than a byte
+		if _, first = r.Record(Event{Type: Invoke, F: FWork, Process: Process{N: 1}}); first != nil {
+			break
+		}
 	}
 	_, second := r.Record(Event{Type: Invoke, F: FWork})
 	if first == nil || !errors.Is(second, first) {
 		t.Fatalf("first %v, then %v", first, second)
+	}
+	if err := r.Close(); err == nil {
+		t.Error("it was closed as if the disk had taken all")
+	}
+	h, err := ReadFile(filepath.Join(dir, LogDir, "c1.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(h.Events) - 1; got != n || h.Torn != "" || len(h.Damage) > 0 {
+		t.Errorf("%d events were recorded, %d are there; %v, %s", n, got, h.Damage, h.Torn)
 	}
 }
 

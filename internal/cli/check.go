@@ -25,7 +25,7 @@ func (a *App) checkCommand() *cobra.Command {
 		Use:   "check DIR|FILE...",
 		Short: "judge stored histories again",
 		Long: `Judges stored histories again. For a run's directory it merges logs if need be, and writes results.json and the
-reports; for a history file it writes nothing.
+reports; for a history file it writes nothing. A history may be compressed with zstd (history.jsonl.zst).
 
 With --model each FILE is another tool's history, in EDN (as Jepsen's history.edn) or JSON: operations with process, type
 (invoke, ok, fail, info), f and value, in order of index, else time, else the file. It passes if it is linearizable.

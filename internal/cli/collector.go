@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -13,6 +14,7 @@ import (
 const (
 	judgingTakes = 6
 	programTakes = 128 << 20
+	packedTo     = 20 // times the length of a compressed record that its lines have
 )
 
 // resting is held while the collector rests: its settings are of the whole process.
@@ -37,9 +39,12 @@ func restCollector(limit int64) (back func()) {
 func judgingLimit(path string) int64 {
 	size := int64(0)
 	logs, _ := filepath.Glob(filepath.Join(path, history.LogDir, "*.jsonl")) // the pattern is ours
-	for _, name := range append(logs, path, filepath.Join(path, history.File)) {
+	for _, name := range append(logs, path, history.FileIn(path)) {
 		if st, err := os.Stat(name); err == nil && st.Mode().IsRegular() {
 			size += st.Size()
+			if strings.HasSuffix(name, history.PackedSuffix) {
+				size += (packedTo - 1) * st.Size()
+			}
 		}
 	}
 	return judgingTakes*size + programTakes

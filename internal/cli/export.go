@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -43,7 +42,7 @@ func (a *App) export(path, format, out string) error {
 		return harness.Usage(fmt.Errorf("--as %q: unknown format: choose jepsen or porcupine", format))
 	}
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
-		path = filepath.Join(path, history.File)
+		path = history.FileIn(path)
 	}
 	h, err := history.ReadFile(path)
 	if err != nil {

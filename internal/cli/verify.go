@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/lists"
 	"github.com/lockstorm/lockstorm/internal/proof"
@@ -118,7 +119,7 @@ func runsIn(dir string) (runs []string, err error) {
 			return err
 		}
 		_, results := os.Stat(filepath.Join(path, harness.ResultsFile))
-		_, record := os.Stat(filepath.Join(path, "history.jsonl"))
+		_, record := os.Stat(history.FileIn(path))
 		if results == nil && record == nil {
 			runs = append(runs, path)
 			return filepath.SkipDir

@@ -142,9 +142,9 @@ func (l *Letter) Against(r *Record, digest string) (story []string, err error) {
 	return r.few(l.Claim, l.Events)
 }
 
-// Digest is the SHA-256 of a record's file.
+// Digest is the SHA-256 of a record's text.
 func Digest(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := history.OpenText(path)
 	if err != nil {
 		return "", err
 	}
