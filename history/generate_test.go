@@ -58,7 +58,8 @@ func eventFields() string {
 			reader = "Code"
 		}
 		method := func(result, body string) {
-			fmt.Fprintf(&methods, "\n// %s returns the field of its [Line].\nfunc (e *Event) %s() %s { return %s }\n", reader, reader, result, body)
+			fmt.Fprintf(&methods, "\n// %[1]s returns the field of its [Line].\nfunc (e *Event) %[1]s() %[2]s { return %[3]s }\n", reader,
+				result, body)
 		}
 		var read, packed string
 		switch f.Type.String() {

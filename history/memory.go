@@ -32,9 +32,9 @@ func memoryAvailable() (int64, bool) {
 	return 0, false
 }
 
-// slab is many of a kind in one piece. The kernel gives its pages all at once: else who fills it, and the garbage collector, which
-// reads what nobody has written yet, meet at each page. That cost half of the time of reading. In huge pages, because events are
-// read far from each other. A kernel before 5.14 cannot, and nothing else is lost by that.
+// slab is many of a kind in one piece. The kernel gives its pages all at once: else who fills it, and the garbage collector,
+// which reads what nobody has written yet, meet at each page. That cost half of the time of reading. In huge pages, because
+// events are read far from each other. A kernel before 5.14 cannot, and nothing else is lost by that.
 func slab[T any](n int) []T {
 	all := make([]T, n)
 	page := uintptr(os.Getpagesize())

@@ -85,7 +85,8 @@ func (p *parser) said(n uint32) string {
 func (p *parser) keep(field int, v *uint32) bool {
 	*v = p.again[field]
 	last, begin := p.said(*v), p.at+1
-	if end := begin + len(last); end < len(p.line) && p.line[p.at] == '"' && string(p.line[begin:end]) == last && p.line[end] == '"' {
+	end := begin + len(last)
+	if end < len(p.line) && p.line[p.at] == '"' && string(p.line[begin:end]) == last && p.line[end] == '"' {
 		p.at = end + 1
 		return true
 	}

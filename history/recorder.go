@@ -7,8 +7,8 @@ import (
 )
 
 // Recorder appends the events of one party to its log. When Record returns, an event is in the log or in the tail beside it
-// ([Settle]), so that a SIGKILL loses nothing that was recorded. It is safe for concurrent use; times and sequence numbers are assigned under its lock
-// and therefore grow together.
+// ([Settle]), so that a SIGKILL loses nothing that was recorded. It is safe for concurrent use; times and sequence numbers are
+// assigned under its lock and therefore grow together.
 type Recorder struct {
 	clock Clock
 	party string

@@ -13,7 +13,7 @@ const ms = int64(1_000_000)
 // bulk writes a long record: clients take turns with one lock.
 type bulk struct {
 	lines []history.Line
-	seqs map[string]int64
+	seqs  map[string]int64
 }
 
 func (b *bulk) add(t int64, process history.Process, party string, e history.Line) {

@@ -24,9 +24,9 @@ type Hold struct {
 	nodes     []string    // that granted
 	deadline  history.Opt // in force: of the grant or its last renewal
 	lost      bool
-	overdue   bool            // its deadline had passed when the client looked, and nothing had told it of a loss
+	overdue   bool           // its deadline had passed when the client looked, and nothing had told it of a loss
 	unsettled []history.Line // writes that take effect with the release
-	renewer   *renewer        // of a lease of its own; nil: none yet
+	renewer   *renewer       // of a lease of its own; nil: none yet
 }
 
 // Valid reports whether the client may still act as the holder, by its discipline. A trusting client always may; one

@@ -26,7 +26,7 @@ type Letter struct {
 	// NeedsRecord: it rests on what did not happen, and holds only with the whole record.
 	NeedsRecord bool `json:"needs_record,omitempty"`
 	// Record is the SHA-256 of the record's history.jsonl.
-	Record string          `json:"record_sha256"`
+	Record string         `json:"record_sha256"`
 	Events []history.Line `json:"events"`
 	// Seal is the SHA-256 of all of the above: it shows that the letter was damaged on its way, not who wrote it.
 	Seal string `json:"seal"`
@@ -41,7 +41,10 @@ func (r *Record) Letter(finding Claim, p *Certificate, message, digest string) (
 	if p.Record && r.run != nil && (len(events) == 0 || events[0].F() != history.FRun) {
 		events = slices.Insert(events, 0, *r.run)
 	}
-	l := &Letter{Schema: LetterSchema, Claim: p.Of(finding), Message: message, NeedsRecord: p.Record, Record: digest, Events: history.Lines(events)}
+	l := &Letter{
+		Schema: LetterSchema, Claim: p.Of(finding), Message: message, NeedsRecord: p.Record, Record: digest,
+		Events: history.Lines(events),
+	}
 	l.Seal, err = l.seal()
 	return l, err
 }

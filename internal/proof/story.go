@@ -117,7 +117,8 @@ var meanings = map[string]string{
 
 // result says how an operation ended.
 func result(e *history.Event) string {
-	text := map[history.Type]string{history.OK: "succeeded", history.Fail: "failed", history.Info: "has an unknown outcome"}[e.Type()]
+	outcomes := map[history.Type]string{history.OK: "succeeded", history.Fail: "failed", history.Info: "has an unknown outcome"}
+	text := outcomes[e.Type()]
 	if e.Code() == "" {
 		return text
 	}

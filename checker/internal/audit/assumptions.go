@@ -69,7 +69,8 @@ func (a *audit) damage() {
 		a.add("damaged", d.String(), nil)
 	}
 	if e := &a.in.Events[0]; e.F() != history.FRun {
-		a.add("no-run", fmt.Sprintf("the first event of the history is %q, not \"run\": the beginning of the history is missing", e.F()),
+		a.add("no-run", fmt.Sprintf("the first event of the history is %q, not \"run\": the beginning of the history is missing",
+			e.F()),
 			e)
 	}
 }
@@ -99,8 +100,8 @@ func (a *audit) calls() {
 		}
 		p, known := party[e.Process().N]
 		if known && p != e.Party() {
-			a.add("process", fmt.Sprintf("process number %v is used by both %s and %s, but must belong to only one of them", e.Process(), p,
-				e.Party()), e)
+			a.add("process", fmt.Sprintf("process number %v is used by both %s and %s, but must belong to only one of them", e.Process(),
+				p, e.Party()), e)
 		}
 		if p != e.Party() || !known {
 			party[e.Process().N] = e.Party()

@@ -129,8 +129,8 @@ func (w *walk) next(i int64, l *log, e *history.Event) {
 func (w *walk) end(l *log, e *history.Event) {
 	var end history.End
 	if err := e.Value().Into(&end); err != nil || end.Events != l.count {
-		w.ends.add("end", fmt.Sprintf("the end event in the log of %s counts %d events, but the log has %d events", e.Party(), end.Events,
-			l.count), e)
+		w.ends.add("end", fmt.Sprintf("the end event in the log of %s counts %d events, but the log has %d events", e.Party(),
+			end.Events, l.count), e)
 	}
 }
 

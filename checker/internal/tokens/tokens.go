@@ -29,7 +29,7 @@ func (in question) tokenOrder(lock string) []checker.Finding {
 	unnumbered := func(g *history.Grant) bool { return !g.Token().Set }
 	bySent, byOK := slices.DeleteFunc(in.BySent(lock), unnumbered), slices.DeleteFunc(in.ByOK(lock), unnumbered)
 	var out []checker.Finding
-	var highest []*history.Grant         // of each mode, in order: among those known before the grant at hand was sent for
+	var highest []*history.Grant // of each mode, in order: among those known before the grant at hand was sent for
 	seen := make(map[int64]holders, len(bySent))
 	known := 0
 	for _, g := range bySent {

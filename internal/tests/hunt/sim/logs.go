@@ -43,7 +43,9 @@ func (w *world) endLogs() {
 
 // merged is the history, as the controller writes it.
 func (w *world) merged() *history.History {
-	logs := lists.Map(w.parties, func(party string) *history.History { return &history.History{Events: history.Events(w.logs[party]...)} })
+	logs := lists.Map(w.parties, func(party string) *history.History {
+		return &history.History{Events: history.Events(w.logs[party]...)}
+	})
 	// The controller's end is the last line of the history.
 	slices.SortStableFunc(logs, func(a, b *history.History) int { return last(a) - last(b) })
 	h, err := history.Merge(logs)
