@@ -21,18 +21,18 @@ func longHistory(n int) *history.History { return sectionsOf(n, 1) }
 // sectionsOf is the same with so many updates a section.
 func sectionsOf(n, updates int) *history.History {
 	const locks, perSection = 100, 10
-	l := &benchLog{h: &history.History{Sources: []string{"bench"}, Events: make([]history.Event, 0, n+300)}}
+	l := &benchLog{}
 	l.notice(history.PartyController, history.FRun, history.Run{
 		Schema: 1, Ends: history.EndsLease, Tokens: true, Resource: true, TTL: 1e9, Tolerance: 5e6, Discipline: history.Obey,
 		Fencing: history.FencingOn, Registers: map[string]int64{facts.RegFenced: 0}, LivenessBound: 3e9, Workload: "counter",
 	})
 	values := make([]int64, locks)
-	for s := 0; len(l.h.Events) < n; s++ {
+	for s := 0; len(l.lines) < n; s++ {
 		lock := s % locks
 		client := fmt.Sprintf("c%d", lock+1)
 		grant := fmt.Sprintf("%s-%d", client, s)
-		op := func(typ history.Type, f string) history.Event {
-			return history.Event{
+		op := func(typ history.Type, f string) history.Line {
+			return history.Line{
 				Process: history.Process{N: int64(lock + 1)}, Client: client, Type: typ, F: f, Lock: client, Grant: grant,
 				Token: history.Some(int64(s + 1)),
 			}

@@ -10,19 +10,19 @@ import (
 
 // benchLog is a history of one lock that is written down as it happens.
 type benchLog struct {
-	h     *history.History
+	lines []history.Line
 	now   int64
 	procs int64
 }
 
-func (l *benchLog) add(party string, e history.Event) {
+func (l *benchLog) add(party string, e history.Line) {
 	e.Time, e.Party = l.now, party
 	l.now += 500
-	l.h.Events = append(l.h.Events, e)
+	l.lines = append(l.lines, e)
 }
 
 func (l *benchLog) notice(party, f string, v any) {
-	l.add(party, history.Event{Process: history.Process{Name: party}, Type: history.Info, F: f, Value: history.ValueOf(v)})
+	l.add(party, history.Line{Process: history.Process{Name: party}, Type: history.Info, F: f, Value: history.ValueOf(v)})
 }
 
 // process is the number of a new process.
@@ -48,7 +48,7 @@ const (
 // acquire, a write or a release. Each client asks for the lock while others hold it, in one
 // request, so that intervals overlap from beginning to end.
 func oneLock(sections, percent int) *history.History {
-	l := &benchLog{h: &history.History{Sources: []string{"bench"}}}
+	l := &benchLog{}
 	d := rand.New(rand.NewPCG(1, 9))
 	l.notice(history.PartyController, history.FRun, history.Run{
 		Schema: 1, Ends: history.EndsLease, Tokens: true, Resource: true, TTL: benchTTL, Tolerance: 1, Discipline: history.Obey,
@@ -91,18 +91,18 @@ func oneLock(sections, percent int) *history.History {
 // end ends the log of every party, the controller's last.
 func (l *benchLog) end() *history.History {
 	ended := map[string]bool{history.PartyController: true}
-	for _, e := range l.h.Events {
+	for _, e := range l.lines {
 		if !ended[e.Party] {
 			ended[e.Party] = true
 			l.notice(e.Party, history.FEnd, history.End{})
 		}
 	}
 	l.notice(history.PartyController, history.FEnd, history.End{})
-	return history.Counted(l.h)
+	return history.Counted(&history.History{Sources: []string{"bench"}, Events: history.Events(l.lines...)})
 }
 
-func (c *benchClient) op(f string, typ history.Type) history.Event {
-	return history.Event{Process: history.Process{N: c.proc}, Client: c.name, Type: typ, F: f, Lock: "L", Grant: c.grant}
+func (c *benchClient) op(f string, typ history.Type) history.Line {
+	return history.Line{Process: history.Process{N: c.proc}, Client: c.name, Type: typ, F: f, Lock: "L", Grant: c.grant}
 }
 
 // section is one section of a client that has asked, up to what is lost.

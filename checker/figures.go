@@ -28,7 +28,7 @@ func commonFigures(in *Input) Figures {
 	renewals(in, out)
 	reentries(in, out)
 	for _, f := range in.Faults {
-		if f.Invoke.Type == history.Invoke {
+		if f.Invoke.Type() == history.Invoke {
 			out["faults_injected"]++
 		}
 		if f.Effective() {
@@ -74,7 +74,7 @@ func reentries(in *Input, out Figures) {
 func renewals(in *Input, out Figures) {
 	var took []int64
 	for _, c := range in.Calls {
-		if c.Invoke.F != history.FRenew || c.Return == nil {
+		if c.Invoke.F() != history.FRenew || c.Return == nil {
 			continue
 		}
 		out["renewals"]++

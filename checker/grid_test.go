@@ -140,9 +140,9 @@ func (d dice) grant(r *gridRun, client int) gridGrant {
 
 // input writes the grid as a history.
 func (r gridRun) input(t testing.TB) *checker.Input {
-	h := &history.History{Sources: []string{"grid"}}
-	add := func(e history.Event) { h.Events = append(h.Events, e) }
-	add(history.Event{
+	var lines []history.Line
+	add := func(l history.Line) { lines = append(lines, l) }
+	add(history.Line{
 		F: history.FRun, Type: history.Info, Process: history.Process{Name: "controller"},
 		Value: history.ValueOf(history.Run{
 			Schema: 1, Model: r.model, Ends: r.ends, TTL: r.ttl, Tolerance: r.tolerance, Discipline: r.discipline,
@@ -156,12 +156,13 @@ func (r gridRun) input(t testing.TB) *checker.Input {
 		g.write(i, r, add)
 	}
 	for client, at := range r.kills {
-		add(history.Event{
+		add(history.Line{
 			Time: at, Process: history.Process{Name: "nemesis"}, Type: history.Info, F: history.FKill, Party: "nemesis",
 			Client: gridClient(client),
 		})
 	}
-	slices.SortStableFunc(h.Events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
+	slices.SortStableFunc(lines, func(a, b history.Line) int { return cmp.Compare(a.Time, b.Time) })
+	h := &history.History{Sources: []string{"grid"}, Events: history.Events(lines...)}
 	rec, err := history.Build(h)
 	if err != nil {
 		t.Fatal(err)
@@ -177,15 +178,15 @@ func (r gridRun) input(t testing.TB) *checker.Input {
 
 func gridClient(client int) string { return fmt.Sprintf("c%d", client) }
 
-func (s *gridSession) write(client int, r gridRun, add func(history.Event)) {
+func (s *gridSession) write(client int, r gridRun, add func(history.Line)) {
 	name := gridClient(client)
-	notice := history.Event{Process: history.Process{Name: name}, Type: history.Info, Party: name, Client: name, Lease: "s" + name}
+	notice := history.Line{Process: history.Process{Name: name}, Type: history.Info, Party: name, Client: name, Lease: "s" + name}
 	made := notice
 	made.F, made.Time = history.FLease, s.created
 	made.Sent, made.TTL, made.Deadline = history.Some(s.created), history.Some(r.ttl), history.Some(s.created+r.ttl)
 	add(made)
 	for k, c := range s.renews {
-		c.write(1000+10*client+k, r, history.Event{F: history.FRenew, Party: name, Client: name, Lease: notice.Lease}, add)
+		c.write(1000+10*client+k, r, history.Line{F: history.FRenew, Party: name, Client: name, Lease: notice.Lease}, add)
 	}
 	if s.lost > 0 {
 		notice.F, notice.Time = history.FLost, s.lost
@@ -194,7 +195,7 @@ func (s *gridSession) write(client int, r gridRun, add func(history.Event)) {
 }
 
 // write adds a renewal or a release.
-func (c *gridCall) write(proc int, r gridRun, e history.Event, add func(history.Event)) {
+func (c *gridCall) write(proc int, r gridRun, e history.Line, add func(history.Line)) {
 	e.Process, e.Type, e.Time = history.Process{N: int64(proc)}, history.Invoke, c.call
 	add(e)
 	e.Type, e.Time = c.outcome, c.ret
@@ -207,9 +208,9 @@ func (c *gridCall) write(proc int, r gridRun, e history.Event, add func(history.
 	add(e)
 }
 
-func (g gridGrant) write(i int, r gridRun, add func(history.Event)) {
+func (g gridGrant) write(i int, r gridRun, add func(history.Line)) {
 	client := gridClient(g.client)
-	e := history.Event{
+	e := history.Line{
 		Party: client, Client: client, Lock: "L", Grant: fmt.Sprintf("g%d", i),
 		Owner: fmt.Sprintf("%s/%d", client, g.owner),
 	}
@@ -220,7 +221,7 @@ func (g gridGrant) write(i int, r gridRun, add func(history.Event)) {
 	if g.shared {
 		e.Mode = history.ModeShared
 	}
-	op := func(proc int, f string, typ history.Type, at int64) history.Event {
+	op := func(proc int, f string, typ history.Type, at int64) history.Line {
 		e := e
 		e.Process, e.F, e.Type, e.Time = history.Process{N: int64(10*i + proc)}, f, typ, at
 		return e
@@ -240,7 +241,7 @@ func (g gridGrant) write(i int, r gridRun, add func(history.Event)) {
 		c.write(10*i+1+k, r, e, add)
 	}
 	if g.lost > 0 {
-		add(history.Event{
+		add(history.Line{
 			Time: g.lost, Process: history.Process{Name: client}, Type: history.Info, F: history.FLost, Party: client,
 			Client: client, Grant: e.Grant, Lease: e.Lease,
 		})

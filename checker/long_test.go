@@ -48,10 +48,10 @@ func grantEarly(h *history.History, every int) (n int) {
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch {
-		case e.F == history.FRelease && e.Type == history.Invoke:
+		case e.F() == history.FRelease && e.Type() == history.Invoke:
 			release = i
-		case e.F == history.FAcquire && e.Type == history.OK && release >= 0:
-			if holder++; holder%every == 0 && e.Client != h.Events[release].Client {
+		case e.F() == history.FAcquire && e.Type() == history.OK && release >= 0:
+			if holder++; holder%every == 0 && e.Client() != h.Events[release].Client() {
 				e.Time = h.Events[release].Time - 1
 				n++
 			}

@@ -37,9 +37,9 @@ func (c *modelClient) enter(then func()) {
 }
 
 // lease is a notice about the session, with its times.
-func (c *modelClient) lease(sent int64) history.Event {
+func (c *modelClient) lease(sent int64) history.Line {
 	ttl := c.m.ttl
-	return history.Event{
+	return history.Line{
 		Client: c.name, Lease: c.session, Sent: history.Some(sent * 1000), TTL: history.Some(ttl * 1000),
 		Deadline: history.Some((sent + ttl) * 1000),
 	}
@@ -56,7 +56,7 @@ func (c *modelClient) keep(session string) {
 		return
 	}
 	s.procs++
-	e := history.Event{
+	e := history.Line{
 		Process: history.Process{N: 900_000 + s.procs}, Type: history.Invoke, F: history.FRenew, Client: c.name,
 		Lease: session,
 	}
@@ -73,7 +73,7 @@ func (c *modelClient) keep(session string) {
 			}
 			s.log(c.name, e)
 			if !ok {
-				s.log(c.name, history.Event{Type: history.Info, F: history.FLost, Client: c.name, Lease: session})
+				s.log(c.name, history.Line{Type: history.Info, F: history.FLost, Client: c.name, Lease: session})
 				c.session = "" // the next section opens another one
 			}
 		})
@@ -145,7 +145,7 @@ func (c *modelClient) want(shared bool) simHold {
 	return simHold{grant: id, owner: owner, shared: shared, session: c.session}
 }
 
-func (c *modelClient) event(f string, typ history.Type, h simHold) history.Event {
+func (c *modelClient) event(f string, typ history.Type, h simHold) history.Line {
 	e := c.op(f, typ, h.grant)
 	e.Owner, e.Lease = h.owner, h.session
 	if h.shared {

@@ -125,7 +125,7 @@ func (s *modelSim) simulate() *history.History {
 		Schema: 1, Model: s.model, Ends: s.ends, TTL: s.ttl * 1000, Tolerance: int64(time.Microsecond), Discipline: history.Obey,
 		Fencing: history.FencingOff, LivenessBound: 15 * s.ttl * 1000, StallLimit: s.ttl * 100, Workload: "sim", ClientFaults: true,
 	}
-	s.log("controller", history.Event{Type: history.Info, F: history.FRun, Value: history.ValueOf(run)})
+	s.log("controller", history.Line{Type: history.Info, F: history.FRun, Value: history.ValueOf(run)})
 	var clients []*modelClient
 	var plain []*simClient
 	for i := range 5 {
@@ -134,7 +134,7 @@ func (s *modelSim) simulate() *history.History {
 		s.at(s.rnd.Int64N(1000), func() { c.enter(func() { c.section() }) })
 	}
 	s.at(simWork, func() {
-		s.log("controller", history.Event{Type: history.Info, F: history.FPhase, Value: history.ValueOf(history.PhaseFinal)})
+		s.log("controller", history.Line{Type: history.Info, F: history.FPhase, Value: history.ValueOf(history.PhaseFinal)})
 		for _, c := range clients {
 			c.final = true
 		}

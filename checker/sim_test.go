@@ -18,7 +18,7 @@ type sim struct {
 	ends   string
 	ttl    int64
 
-	events []history.Event
+	events []history.Line
 	lock   simLock
 	queue  []simStep
 	now    int64
@@ -61,7 +61,7 @@ func (s *sim) run(until int64) {
 	}
 }
 
-func (s *sim) log(party string, e history.Event) {
+func (s *sim) log(party string, e history.Line) {
 	e.Time, e.Party = s.now*1000, party
 	if e.Process == (history.Process{}) {
 		e.Process.Name = party
@@ -146,7 +146,7 @@ func simulate(m mutant, seed uint64) *history.History {
 		Schema: 1, Ends: s.ends, Tokens: true, TTL: s.ttl * 1000, Tolerance: int64(time.Microsecond), Discipline: history.Obey,
 		Fencing: history.FencingBoth, LivenessBound: 4 * s.ttl * 1000, StallLimit: s.ttl * 100, Workload: "sim", ClientFaults: true,
 	}
-	s.log("controller", history.Event{Type: history.Info, F: history.FRun, Value: history.ValueOf(run)})
+	s.log("controller", history.Line{Type: history.Info, F: history.FRun, Value: history.ValueOf(run)})
 	var clients []*simClient
 	for i := range 5 {
 		c := &simClient{s: s, name: fmt.Sprintf("c%d", i+1), proc: int64(i + 1)}
@@ -163,7 +163,7 @@ func simulate(m mutant, seed uint64) *history.History {
 		}
 	}
 	s.at(simWork, func() {
-		s.log("controller", history.Event{Type: history.Info, F: history.FPhase, Value: history.ValueOf(history.PhaseFinal)})
+		s.log("controller", history.Line{Type: history.Info, F: history.FPhase, Value: history.ValueOf(history.PhaseFinal)})
 		for _, c := range clients {
 			c.final = true
 		}
@@ -175,7 +175,7 @@ func simulate(m mutant, seed uint64) *history.History {
 // killSoon kills the client as soon as it holds the lock.
 func (c *simClient) killSoon() {
 	if c.s.lock.holder == fmt.Sprintf("%s-%d", c.name, c.n) {
-		c.s.log("nemesis", history.Event{Type: history.Info, F: history.FKill, Client: c.name})
+		c.s.log("nemesis", history.Line{Type: history.Info, F: history.FKill, Client: c.name})
 		c.dead = true
 		return
 	}
@@ -184,7 +184,7 @@ func (c *simClient) killSoon() {
 
 // history ends the log of every party that lives.
 func (s *sim) history(clients []*simClient) *history.History {
-	end := history.Event{Type: history.Info, F: history.FEnd}
+	end := history.Line{Type: history.Info, F: history.FEnd}
 	for _, c := range clients {
 		if !c.dead {
 			s.log(c.name, end)
@@ -192,5 +192,5 @@ func (s *sim) history(clients []*simClient) *history.History {
 	}
 	s.log("nemesis", end)
 	s.log(history.PartyController, end)
-	return history.Counted(&history.History{Events: s.events, Sources: []string{"sim"}})
+	return history.Counted(&history.History{Events: history.Events(s.events...), Sources: []string{"sim"}})
 }

@@ -18,8 +18,8 @@ type simClient struct {
 	done  bool
 }
 
-func (c *simClient) op(f string, typ history.Type, grant string) history.Event {
-	return history.Event{Process: history.Process{N: c.proc}, Type: typ, F: f, Client: c.name, Lock: "L", Grant: grant}
+func (c *simClient) op(f string, typ history.Type, grant string) history.Line {
+	return history.Line{Process: history.Process{N: c.proc}, Type: typ, F: f, Client: c.name, Lock: "L", Grant: grant}
 }
 
 func (s *sim) net() int64 { return 50 + s.rnd.Int64N(200) }

@@ -32,11 +32,13 @@ run ends=lease party=c2
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range h.Events {
-			if e := &h.Events[i]; e.F == history.FRun || e.F == history.FEnd {
-				e.Client = ""
+		lines := history.Lines(h.Events)
+		for i := range lines {
+			if l := &lines[i]; l.F == history.FRun || l.F == history.FEnd {
+				l.Client = ""
 			}
 		}
+		h.Events = history.Events(lines...)
 		in, err := checker.NewInput(h)
 		if err != nil {
 			t.Fatal(err)

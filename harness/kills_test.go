@@ -77,7 +77,7 @@ func (l *lab) log(name string) *history.Recorder {
 func (l *lab) acquire(rec *history.Recorder, client string) {
 	l.t.Helper()
 	for _, typ := range []history.Type{history.Invoke, history.OK} {
-		if err := rec.Notice(history.Event{Type: typ, F: history.FAcquire, Client: client, Lock: "L1"}); err != nil {
+		if err := rec.Notice(history.Line{Type: typ, F: history.FAcquire, Client: client, Lock: "L1"}); err != nil {
 			l.t.Fatal(err)
 		}
 	}

@@ -155,7 +155,7 @@ func (s *session) syncDisks(ctx context.Context) error {
 
 func (s *session) phase(name, text string) error {
 	s.progress.phase(name, text)
-	return s.rec.Notice(history.Event{F: history.FPhase, Value: history.ValueOf(name)})
+	return s.rec.Notice(history.Line{F: history.FPhase, Value: history.ValueOf(name)})
 }
 
 // ticks reports progress until the workload ends.

@@ -191,7 +191,7 @@ func pausedDuring(t *testing.T, point, word string) bool {
 	during := false
 	for _, f := range rec.Faults {
 		if f.Fault.Fault != "client-pause" {
-			if f.Effective() || !strings.Contains(f.Invoke.Message, "nonsense") {
+			if f.Effective() || !strings.Contains(f.Invoke.Message(), "nonsense") {
 				t.Errorf("a message that nobody sends: %+v", f.Invoke)
 			}
 			continue

@@ -107,7 +107,7 @@ func (t *tail) poll() {
 
 // read takes what a client has written. A log that cannot be read shows in the end.
 func (t *tail) read(client string, f *tailFile) {
-	_ = f.Poll(matters, func(e *history.Event) { t.event(client, f, e) }) // see above
+	_ = f.Poll(matters, func(e *history.Line) { t.event(client, f, e) }) // see above
 }
 
 // matters keeps lines from being decoded that say nothing about who holds what.
@@ -115,7 +115,7 @@ func matters(line []byte) bool {
 	return bytes.Contains(line, []byte(`acquire"`)) || bytes.Contains(line, []byte(`"f":"release"`))
 }
 
-func (t *tail) event(client string, f *tailFile, e *history.Event) {
+func (t *tail) event(client string, f *tailFile, e *history.Line) {
 	switch e.F {
 	case history.FAcquire, history.FTryAcquire:
 		f.doing = map[history.Type]nemesis.Doing{history.Invoke: nemesis.Waits, history.OK: nemesis.Holds}[e.Type]
@@ -140,7 +140,7 @@ func (t *tail) event(client string, f *tailFile, e *history.Event) {
 
 // enter notes a grant, and whom it meets. The logs are read one after the other, so that a release may be read later than a
 // grant that came after it: only the release tells whether they met.
-func (t *tail) enter(client string, e *history.Event) {
+func (t *tail) enter(client string, e *history.Line) {
 	if !t.alone {
 		return
 	}
@@ -157,7 +157,7 @@ func (t *tail) enter(client string, e *history.Event) {
 }
 
 // leave ends a hold: who was granted the lock before it ended was inside with it.
-func (t *tail) leave(client string, e *history.Event) {
+func (t *tail) leave(client string, e *history.Line) {
 	hold := t.holding[e.Lock][client]
 	if hold == nil {
 		return

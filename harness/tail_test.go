@@ -39,7 +39,7 @@ func (s *script) write(text string) {
 
 // line is an event at a moment; a deadline of 0 is none.
 func (s *script) line(at int64, typ, f string, deadline int64) string {
-	e := history.Event{
+	e := history.Line{
 		Time: at, Process: history.Process{N: 1}, Type: history.Type(typ), F: f, Party: s.name, Client: s.name,
 		Lock: "L1",
 	}

@@ -126,7 +126,7 @@ func (w world) Replace(ctx context.Context, killed nemesis.Client) (string, erro
 
 // Killing records a kill before its signal.
 func (w world) Killing(client, node string) error {
-	return w.s.nemesisRec.Notice(history.Event{F: history.FKill, Client: client, Node: node})
+	return w.s.nemesisRec.Notice(history.Line{F: history.FKill, Client: client, Node: node})
 }
 
 // TTL is the time to live of the leases.

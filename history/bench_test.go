@@ -5,7 +5,7 @@ import "testing"
 // What recording one event costs its client. The aim: at most half a microsecond.
 func BenchmarkRecord(b *testing.B) {
 	r := openTest(b, b.TempDir(), "c1", NewClock())
-	e := Event{
+	e := Line{
 		Process: Process{N: 1000001}, Type: OK, F: FAcquire, Client: "c1", Lock: "L1", Grant: "c1-123",
 		Owner: "c1-123-0123456789abcdef",
 		Lease: "c1-123-0123456789abcdef", Sent: Some(123456789), TTL: Some(1e9), Deadline: Some(1123456789), Token: Some(77),

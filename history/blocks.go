@@ -108,8 +108,7 @@ type part struct {
 // divide gives each processor about as many lines.
 func divide(blocks []block, lines int, name string) []*part {
 	n := max(1, min(runtime.GOMAXPROCS(0), len(blocks)/2))
-	events, sums := make([]Event, lines), make([]partySum, lines)
-	populate(events)
+	events, sums := slab[Event](lines), slab[partySum](lines)
 	var parts []*part
 	for i := range n {
 		own := blocks[i*len(blocks)/n : (i+1)*len(blocks)/n]

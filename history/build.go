@@ -10,24 +10,27 @@ func Build(h *History) (*Record, error) {
 	return BuildRun(run, h), nil
 }
 
-// eventsOfGrant is how many events a grant has at least, mostly: the maps of grants have their size at once.
-const eventsOfGrant = 16
-
 // BuildRun is Build for a history whose run is known.
 func BuildRun(run Run, h *History) *Record {
+	n := count(h.Events)
 	b := builder{
 		rec: &Record{
 			Run: run, Events: h.Events,
-			ByID: make(map[string]*Grant, len(h.Events)/eventsOfGrant), ByLock: map[string][]*Grant{},
+			ByID: make(map[string]*Grant, n.grants), ByLock: map[string][]*Grant{},
 			Kills: map[string]int64{}, Last: map[string]int64{}, Phases: map[string]int64{},
 			Finished: map[string]bool{}, Model: run.Model,
+			Calls: make([]*Call, 0, n.calls), Grants: make([]*Grant, 0, n.grants), Leases: make([]*Lease, 0, n.leases),
+			Registered: make([]*Event, 0, n.requests), Requests: make([]*Grant, 0, n.requests),
 		},
 		procs:   map[int64]*process{},
 		latest:  map[string]*Grant{},
-		leases:  make(map[string]leaseName, len(h.Events)/eventsOfGrant),
+		leases:  make(map[string]leaseName, n.leases),
 		newest:  map[string]*Lease{},
 		notices: map[*Lease][]*Event{},
 		faults:  map[int]*Injection{},
+		calls:   slab[Call](n.calls),
+		grants:  slab[Grant](n.grants),
+		spare:   slab[Lease](n.leases),
 	}
 	for i := range h.Events {
 		b.add(&h.Events[i])
@@ -47,10 +50,10 @@ type builder struct {
 	newest  map[string]*Lease   // created under a name last
 	notices map[*Lease][]*Event // that a client created or joined it
 	faults  map[int]*Injection
-	calls   []Call  // chunk from which calls are taken
-	grants  []Grant // chunk from which grants are taken
-	spare   []Lease // chunk from which leases are taken
-	shared  bool    // a reader was seen
+	calls   []Call // those that are not taken yet; so are grants and leases
+	grants  []Grant
+	spare   []Lease
+	shared  bool // a reader was seen
 }
 
 // process is what is known of a logical process: its open call, and the grant of its last one, which is mostly that of its
@@ -62,32 +65,32 @@ type process struct {
 
 func (b *builder) add(e *Event) {
 	switch {
-	case e.Process.IsOp():
+	case e.Process().IsOp():
 		b.addOp(e)
 	default:
 		b.addNotice(e)
 	}
-	switch e.Party {
+	switch e.Party() {
 	case "":
-	case e.Client:
-		b.rec.Last[e.Client] = e.Time
+	case e.Client():
+		b.rec.Last[e.Client()] = e.Time
 	case PartyRegister:
-		g := b.latest[e.Client]
-		if g == nil || g.ID != e.Grant {
-			g = b.rec.ByID[e.Grant]
-			b.latest[e.Client] = g
+		g := b.latest[e.Client()]
+		if g == nil || g.ID != e.Grant() {
+			g = b.rec.ByID[e.Grant()]
+			b.latest[e.Client()] = g
 		}
 		b.rec.Registered, b.rec.Requests = append(b.rec.Registered, e), append(b.rec.Requests, g)
 	}
 }
 
 func (b *builder) addOp(e *Event) {
-	p := b.procs[e.Process.N]
+	p := b.procs[e.Process().N]
 	if p == nil {
 		p = &process{}
-		b.procs[e.Process.N] = p
+		b.procs[e.Process().N] = p
 	}
-	if e.Type == Invoke {
+	if e.Type() == Invoke {
 		if p.open != nil {
 			b.rec.Twice = append(b.rec.Twice, e)
 		}
@@ -102,11 +105,11 @@ func (b *builder) addOp(e *Event) {
 		return
 	}
 	c.Return, p.open = e, nil
-	if (e.F == FAcquire || e.F == FTryAcquire) && (e.Lease != "" || e.Owner != "") {
+	if (e.F() == FAcquire || e.F() == FTryAcquire) && (e.Lease() != "" || e.Owner() != "") {
 		if g := c.Grant; g != nil {
 			b.under(g, e)
-			if e.Owner != "" {
-				g.Owner = e.Owner
+			if e.Owner() != "" {
+				g.Owner = e.Owner()
 			}
 		}
 	}
@@ -116,29 +119,53 @@ func (b *builder) addOp(e *Event) {
 // out are as invoked.
 func sameCall(in, ret *Event) bool {
 	same := func(a, b string) bool { return b == "" || a == b }
-	return in.F == ret.F && in.Grant == ret.Grant && in.Client == ret.Client && same(in.Lock, ret.Lock) &&
-		same(in.Register, ret.Register)
+	return in.F() == ret.F() && in.Grant() == ret.Grant() && in.Client() == ret.Client() && same(in.Lock(), ret.Lock()) &&
+		same(in.Register(), ret.Register())
 }
 
 func (b *builder) newCall(e *Event) *Call {
-	c := taken(&b.calls, min(1024, len(b.rec.Events)))
+	c := taken(&b.calls)
 	c.Invoke = e
 	return c
 }
 
-// taken is the next one of a chunk, and of a new one of a size where there is none left.
-func taken[T any](chunk *[]T, size int) *T {
-	if len(*chunk) == 0 {
-		*chunk = make([]T, size)
+// counts are how many of its parts a record has, mostly: each kind is allocated at once.
+type counts struct{ calls, grants, leases, requests int }
+
+func count(events []Event) (n counts) {
+	for i := range events {
+		e := &events[i]
+		acquires := func() bool { return e.F() == FAcquire || e.F() == FTryAcquire }
+		switch {
+		case e.process != 0:
+			if e.Party() == PartyRegister {
+				n.requests++
+			}
+		case e.Type() == Invoke:
+			n.calls++
+			if acquires() {
+				n.grants++
+			}
+		case e.terms != 0 && e.Lease() != "" && acquires():
+			n.leases++
+		}
 	}
-	t := &(*chunk)[0]
-	*chunk = (*chunk)[1:]
+	return n
+}
+
+// taken is the next one of a slab; behind its end, one alone.
+func taken[T any](slab *[]T) *T {
+	if len(*slab) == 0 {
+		return new(T)
+	}
+	t := &(*slab)[0]
+	*slab = (*slab)[1:]
 	return t
 }
 
 func (b *builder) newGrant(e *Event) *Grant {
-	g := taken(&b.grants, min(256, len(b.rec.Events)))
-	g.ID, g.Client, g.Lock, g.Mode, g.Owner = e.Grant, e.Client, e.Lock, e.Mode, e.Owner
+	g := taken(&b.grants)
+	g.ID, g.Client, g.Lock, g.Mode, g.Owner = e.Grant(), e.Client(), e.Lock(), e.Mode(), e.Owner()
 	g.Number = len(b.rec.Grants)
 	g.Uses, g.Releases = g.few[:0:2], g.few[2:2]
 	return g
@@ -146,7 +173,7 @@ func (b *builder) newGrant(e *Event) *Grant {
 
 func (b *builder) attach(p *process) {
 	c, e := p.open, p.open.Invoke
-	switch e.F {
+	switch e.F() {
 	case FAcquire, FTryAcquire:
 		g := b.grant(p, e)
 		if g.Acquire != nil {
@@ -171,30 +198,30 @@ func (b *builder) attach(p *process) {
 // grant is that of an invocation: a new one if none has its id.
 func (b *builder) grant(p *process, e *Event) *Grant {
 	g := p.grant
-	if g == nil || g.ID != e.Grant {
-		g = b.rec.ByID[e.Grant]
+	if g == nil || g.ID != e.Grant() {
+		g = b.rec.ByID[e.Grant()]
 	}
 	if g != nil {
 		p.grant, p.open.Grant = g, g
-		if g.Client != e.Client || (e.Lock != "" && g.Lock != e.Lock) {
+		if g.Client != e.Client() || (e.Lock() != "" && g.Lock != e.Lock()) {
 			b.rec.Mixed = append(b.rec.Mixed, e)
 		}
 		return g
 	}
 	g = b.newGrant(e)
 	p.grant, p.open.Grant = g, g
-	b.shared = b.shared || e.Mode == ModeShared
-	b.rec.ByID[e.Grant] = g
+	b.shared = b.shared || e.Mode() == ModeShared
+	b.rec.ByID[e.Grant()] = g
 	b.rec.Grants = append(b.rec.Grants, g)
-	if _, known := b.rec.ByLock[e.Lock]; !known {
-		b.rec.Locks = append(b.rec.Locks, e.Lock)
+	if _, known := b.rec.ByLock[e.Lock()]; !known {
+		b.rec.Locks = append(b.rec.Locks, e.Lock())
 	}
-	b.rec.ByLock[e.Lock] = append(b.rec.ByLock[e.Lock], g)
+	b.rec.ByLock[e.Lock()] = append(b.rec.ByLock[e.Lock()], g)
 	return g
 }
 
 func (b *builder) addNotice(e *Event) {
-	switch e.F {
+	switch e.F() {
 	case FLost:
 		if l := b.named(e); l != nil {
 			l.Losses = append(l.Losses, e)
@@ -204,9 +231,9 @@ func (b *builder) addNotice(e *Event) {
 	case FLease:
 		b.addLease(e)
 	case FKill:
-		if e.Client != "" {
-			if _, dead := b.rec.Kills[e.Client]; !dead { // nobody dies twice: the first one counts
-				b.rec.Kills[e.Client] = e.Time
+		if e.Client() != "" {
+			if _, dead := b.rec.Kills[e.Client()]; !dead { // nobody dies twice: the first one counts
+				b.rec.Kills[e.Client()] = e.Time
 			}
 		} else {
 			b.rec.Deaths = append(b.rec.Deaths, e)
@@ -223,14 +250,14 @@ func (b *builder) addNotice(e *Event) {
 		b.rec.Clocks = append(b.rec.Clocks, e)
 	case FPhase:
 		var name string
-		if e.Value.Into(&name) == nil {
+		if e.Value().Into(&name) == nil {
 			b.rec.Phases[name] = e.Time
 		}
 	case FEnd:
 		b.rec.Ends = append(b.rec.Ends, e)
-		b.rec.Finished[e.Party] = true
+		b.rec.Finished[e.Party()] = true
 		var end End
-		if e.Party == PartyController && e.Value.Into(&end) == nil {
+		if e.Party() == PartyController && e.Value().Into(&end) == nil {
 			b.rec.End = &end
 		}
 	case FFault, FHeal:
@@ -240,14 +267,14 @@ func (b *builder) addNotice(e *Event) {
 
 func (b *builder) addAsked(e *Event) {
 	var a Asked
-	if g := b.rec.ByID[e.Grant]; g != nil && e.Value.Into(&a) == nil && a.Held {
+	if g := b.rec.ByID[e.Grant()]; g != nil && e.Value().Into(&a) == nil && a.Held {
 		g.Assured = Some(e.Time)
 	}
 }
 
 func (b *builder) addFault(e *Event) {
 	var f Fault
-	if e.Value.Into(&f) != nil {
+	if e.Value().Into(&f) != nil {
 		return
 	}
 	in := b.faults[f.ID]
@@ -256,13 +283,13 @@ func (b *builder) addFault(e *Event) {
 		in = &Injection{Fault: f, Invoke: e}
 		b.faults[f.ID] = in
 		b.rec.Faults = append(b.rec.Faults, in)
-	case e.F == FFault && (e.Type == Invoke || in.Effect != nil || in.Fault.Fault != f.Fault):
+	case e.F() == FFault && (e.Type() == Invoke || in.Effect != nil || in.Fault.Fault != f.Fault):
 		b.rec.Repeated = append(b.rec.Repeated, e)
-	case e.F == FFault:
+	case e.F() == FFault:
 		in.Fault, in.Effect = f, e
-	case e.F == FHeal && e.Type == OK:
+	case e.F() == FHeal && e.Type() == OK:
 		in.HealEnd, in.unhealed = e, false
-	case e.F == FHeal:
+	case e.F() == FHeal:
 		in.unhealed = in.HealEnd == nil
 	}
 }

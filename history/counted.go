@@ -5,26 +5,28 @@ package history
 // edited by hand.
 func Counted(h *History) *History {
 	next := map[string]int64{}
-	for i := range h.Events {
-		e := &h.Events[i]
-		e.Index, e.Seq = int64(i), next[e.Party]
-		next[e.Party]++
+	lines := Lines(h.Events)
+	for i := range lines {
+		l := &lines[i]
+		l.Index, l.Seq = int64(i), next[l.Party]
+		next[l.Party]++
 	}
-	for i := range h.Events {
-		e := &h.Events[i]
-		if e.F != FEnd {
+	for i := range lines {
+		l := &lines[i]
+		if l.F != FEnd {
 			continue
 		}
-		end := End{Events: next[e.Party]}
-		if e.Party == PartyController {
+		end := End{Events: next[l.Party]}
+		if l.Party == PartyController {
 			end.Parties = map[string]int64{}
 			for party, n := range next {
-				if party != e.Party {
+				if party != l.Party {
 					end.Parties[party] = n
 				}
 			}
 		}
-		e.Value = ValueOf(end)
+		l.Value = ValueOf(end)
 	}
+	h.Events = Events(lines...)
 	return h
 }

@@ -46,7 +46,7 @@ func (g *Grant) Lapses() Opt {
 // inForce is the deadline in force after the renewals before the first one at whose moment it is over. Renewals may overtake each
 // other and never shorten it. One without a deadline leaves it unknown until the next one that has one.
 func (g *Grant) inForce(over func(d Opt, renewed int64) bool) Opt {
-	d := g.Acquire.Return.Deadline
+	d := g.Acquire.Return.Deadline()
 	if !d.Set {
 		return d
 	}
@@ -55,7 +55,7 @@ func (g *Grant) inForce(over func(d Opt, renewed int64) bool) Opt {
 		if over(d, rn.Return.Time) {
 			break
 		}
-		if d = rn.Return.Deadline; d.Set {
+		if d = rn.Return.Deadline(); d.Set {
 			highest = max(highest, d.V)
 			d.V = highest
 		}
@@ -106,8 +106,8 @@ func (g *Grant) RunsOut(tolerance int64) int64 {
 	switch {
 	case g.InSession():
 		return g.Under.RunsOut(tolerance).Or(base)
-	case g.Granted() && g.Acquire.Return.Sent.Set && g.Acquire.Return.TTL.Set:
-		base = g.Acquire.Return.Sent.V + g.Acquire.Return.TTL.V - tolerance
+	case g.Granted() && g.Acquire.Return.Sent().Set && g.Acquire.Return.TTL().Set:
+		base = g.Acquire.Return.Sent().V + g.Acquire.Return.TTL().V - tolerance
 	}
 	if len(g.Renews) == 0 {
 		return base
@@ -123,8 +123,8 @@ func renewed(base Opt, renews []*Call, tolerance int64) Opt {
 			continue
 		}
 		until := rn.Start()
-		if rn.Return.Sent.Set && rn.Return.TTL.Set {
-			until = rn.Return.Sent.V + rn.Return.TTL.V - tolerance
+		if rn.Return.Sent().Set && rn.Return.TTL().Set {
+			until = rn.Return.Sent().V + rn.Return.TTL().V - tolerance
 		}
 		base = Some(max(base.Or(until), until))
 	}

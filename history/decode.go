@@ -11,8 +11,8 @@ import (
 // UnmarshalJSON reads one line of the record. A line that lacks time, process, type
 // or f is an error: it is not an event. Unknown fields are ignored, so that a newer
 // writer can be read by an older reader.
-func (e *Event) UnmarshalJSON(line []byte) error {
-	type plain Event      // without this method
+func (l *Line) UnmarshalJSON(line []byte) error {
+	type plain Line       // without this method
 	const nobody = "\xff" // no text of JSON
 	w := struct {
 		plain
@@ -29,18 +29,18 @@ func (e *Event) UnmarshalJSON(line []byte) error {
 	default:
 		return fmt.Errorf("type %q is unknown: it must be invoke, ok, fail or info", w.Type)
 	}
-	*e = Event(w.plain)
-	e.Time = *w.Time
-	raw := e.Value.JSON
-	if len(raw) == 0 || e.F != FRead && e.F != FWrite {
+	*l = Line(w.plain)
+	l.Time = *w.Time
+	raw := l.Value.JSON
+	if len(raw) == 0 || l.F != FRead && l.F != FWrite {
 		return nil
 	}
-	e.Value = Value{}
+	l.Value = Value{}
 	var u struct{ Base, New Opt }
 	if err := json.Unmarshal(raw, &u); err != nil {
-		return fmt.Errorf("the value of a %s must have the form {base, new}: %w", e.F, err)
+		return fmt.Errorf("the value of a %s must have the form {base, new}: %w", l.F, err)
 	}
-	e.Value.Base, e.Value.New = u.Base, u.New
+	l.Value.Base, l.Value.New = u.Base, u.New
 	return nil
 }
 

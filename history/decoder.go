@@ -37,20 +37,21 @@ func (d *decoder) line(number int, text []byte) {
 		d.torn = fmt.Sprintf("%s:%d: the last line is incomplete (%d bytes without a newline)", d.name, number, len(text))
 		return
 	}
-	e := d.next() // in its place at once: an event is large
+	e := d.next()
 	if !d.parse(body, e) {
-		*e = Event{}
-		if err := e.UnmarshalJSON(body); err != nil {
+		var l Line
+		if err := l.UnmarshalJSON(body); err != nil {
 			*e = Event{} // the next line takes its place
 			d.events = d.events[:len(d.events)-1]
 			d.damage = append(d.damage, Damage{File: d.name, Line: number, What: err.Error()})
 			return
 		}
+		*e = d.pack(&l)
 	}
-	if e.F == FEnd {
+	if e.F() == FEnd {
 		d.ends = append(d.ends, len(d.sums))
 	}
-	d.sums = append(d.sums, partySum{lineSum(body), d.number(e.Party)})
+	d.sums = append(d.sums, partySum{lineSum(body), d.number(e.Party())})
 }
 
 // number is that of a party.

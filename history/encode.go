@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// MarshalJSON returns the event as one line of JSON, the inverse of [Event.UnmarshalJSON].
-func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil, e.Index >= 0), nil }
+// MarshalJSON returns the line in JSON, the inverse of [Line.UnmarshalJSON].
+func (l Line) MarshalJSON() ([]byte, error) { return l.AppendJSON(nil, l.Index >= 0), nil }
 
-// AppendJSON appends the event as one line of JSON, without the newline. The layout is written by hand because every
-// operation needs it (encoding/json costs three times as much); [Event.UnmarshalJSON] is its inverse.
-func (e *Event) AppendJSON(b []byte, withIndex bool) []byte {
-	return append(e.appendFields(append(b, '{'), withIndex), '}')
+// AppendJSON appends the line in JSON, without the newline. The layout is written by hand because every operation needs it
+// (encoding/json costs three times as much); [Line.UnmarshalJSON] is its inverse.
+func (l *Line) AppendJSON(b []byte, withIndex bool) []byte {
+	return append(l.appendFields(append(b, '{'), withIndex), '}')
 }
 
 func (p Process) appendJSON(b []byte) []byte {

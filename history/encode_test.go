@@ -15,9 +15,9 @@ func anyOpt(t *rapid.T, name string) Opt {
 	return Some(rapid.Int64().Draw(t, name))
 }
 
-func anyEvent(t *rapid.T) Event {
+func anyEvent(t *rapid.T) Line {
 	s := func(name string) string { return rapid.String().Draw(t, name) }
-	e := Event{
+	e := Line{
 		Index: rapid.Int64().Draw(t, "index"), Time: rapid.Int64().Draw(t, "time"),
 		Type:  rapid.SampledFrom([]Type{Invoke, OK, Fail, Info}).Draw(t, "type"),
 		F:     rapid.SampledFrom([]string{FAcquire, FRead, FWrite, FLost, FFault}).Draw(t, "f"),
@@ -54,7 +54,7 @@ func TestEventRoundTrip(t *testing.T) {
 		if !json.Valid(line) || bytes.ContainsRune(line, '\n') {
 			t.Fatalf("not one line of JSON: %s", line)
 		}
-		var got Event
+		var got Line
 		if err := got.UnmarshalJSON(line); err != nil {
 			t.Fatalf("%v in %s", err, line)
 		}
@@ -71,11 +71,11 @@ func TestEventMarshal(t *testing.T) {
 		if want.Index < 0 {
 			want.Index = -1 // an event of a party's log has none
 		}
-		raw, err := json.Marshal([]Event{want})
+		raw, err := json.Marshal([]Line{want})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got []Event
+		var got []Line
 		if err := json.Unmarshal(raw, &got); err != nil || len(got) != 1 {
 			t.Fatalf("%v in %s", err, raw)
 		}
@@ -88,8 +88,8 @@ func TestEventMarshal(t *testing.T) {
 // Tokens are 64-bit integers and never pass through a float.
 func TestTokenKeepsAllBits(t *testing.T) {
 	const token = 1<<53 + 1
-	e := Event{Type: OK, F: FAcquire, Token: Some(token)}
-	var got Event
+	e := Line{Type: OK, F: FAcquire, Token: Some(token)}
+	var got Line
 	if err := got.UnmarshalJSON(e.AppendJSON(nil, false)); err != nil || got.Token.V != token {
 		t.Fatalf("token %d came back as %d (%v)", token, got.Token.V, err)
 	}
@@ -100,11 +100,11 @@ func FuzzUnmarshalEvent(f *testing.F) {
 	f.Add([]byte(`{"time":1,"process":"c1","type":"info","f":"run","value":{"schema":1}}`))
 	f.Add([]byte(`{"process":[]}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		var e Event
+		var e Line
 		if e.UnmarshalJSON(line) != nil {
 			return
 		}
-		var again Event
+		var again Line
 		if err := again.UnmarshalJSON(e.AppendJSON(nil, true)); err != nil {
 			t.Fatalf("an event that was read cannot be read back: %v", err)
 		}

@@ -119,38 +119,39 @@ func ValueOf(v any) Value {
 // Into decodes free JSON.
 func (v Value) Into(dst any) error { return json.Unmarshal(v.JSON, dst) }
 
-// Event is one line of the record. Times are ns since the start of the run; TTL is in ns; fields that do not apply
-// are left out of the JSON form.
+// Line is one line of the record, as it is written. Times are ns since the start of the run; TTL is in ns; fields that do not
+// apply are left out of the JSON form. What was read is an [Event].
 //
-// A field is declared here and nowhere else: event_fields.go (encoder and parser) and the table of docs/history.md
-// are made from the tags by `make docs`, in this order.
+// A field is declared here and in [Event]: event_fields.go (encoder, parser, and what reads an event) and the table of
+// docs/history.md are made from the tags by `make docs`, in this order.
 //
 //	json  its key in JSON and in fixtures
 //	keep  own: a string of which there are hardly ever two
+//	in    where an event has it, if not in itself
 //	text  in fixtures: word, time, number, list; none where it has a place of its own there
 //	is    its type, for people; doc: its meaning
-type Event struct {
+type Line struct {
 	Index    int64    `json:"index" is:"int" doc:"position of the event in the history, counted from 0 (events in the log file of a party do not have this field)"`
 	Time     int64    `json:"time" is:"int, ns" doc:"time since the start of the run, measured with CLOCK_MONOTONIC; all processes of the run count from the same start"`
 	Process  Process  `json:"process" is:"int or string" doc:"for an operation: the process number of the client (after an operation with unknown outcome, the client changes to a new number). For a notice (an event that is not part of an operation): the name of the party that recorded the notice (a client, the controller, ...)"`
 	Type     Type     `json:"type" is:"string" doc:"~invoke~: an operation begins. ~ok~: the operation happened. ~fail~: the operation certainly did not happen. ~info~: the outcome of the operation is unknown, or the event is a notice"`
 	F        string   `json:"f" is:"string" doc:"the name of the operation or notice: see the next table"`
 	Value    Value    `json:"value" is:"any" doc:"for a read or write: ~{base, new}~. ~base~ is the value that the client read, ~new~ is the value that the client writes. For other events: see the next table"`
-	Error    string   `json:"error" text:"word" is:"string" doc:"the error code: ~busy~, ~not-held~, ~not-sent~, ~timeout~, ~closed~, ~stale-token~, ~deadlock~, ~conflict~, ~other~"`
-	Message  string   `json:"message" keep:"own" text:"word" is:"string" doc:"the error in words"`
+	Error    string   `json:"error" in:"rare" text:"word" is:"string" doc:"the error code: ~busy~, ~not-held~, ~not-sent~, ~timeout~, ~closed~, ~stale-token~, ~deadlock~, ~conflict~, ~other~"`
+	Message  string   `json:"message" in:"rare" keep:"own" text:"word" is:"string" doc:"the error in words"`
 	Party    string   `json:"party" is:"string" doc:"the party (a client, the controller, ...) whose log contains the event"`
 	Seq      int64    `json:"seq" is:"int" doc:"position of the event in the log of its party, counted from 0 without gaps"`
 	Client   string   `json:"client" text:"word" is:"string" doc:"the client that acts, or the client that is the target of a fault"`
 	Lock     string   `json:"lock" text:"word" is:"string" doc:"the name of the lock"`
-	Mode     string   `json:"mode" text:"word" is:"string" doc:"~shared~: the client acquires the lock as a reader. Without this field, the client acquires the lock exclusively"`
+	Mode     string   `json:"mode" in:"terms" text:"word" is:"string" doc:"~shared~: the client acquires the lock as a reader. Without this field, the client acquires the lock exclusively"`
 	Grant    string   `json:"grant" text:"word" is:"string" doc:"id of the attempt to acquire the lock. If the attempt succeeds, this id is also the id of the grant"`
-	Owner    string   `json:"owner" text:"word" is:"string" doc:"the owner name under which the store keeps the grant"`
-	Lease    string   `json:"lease" text:"word" is:"string" doc:"the name of the lease; several grants of a session have the same lease"`
-	Sent     Opt      `json:"sent" text:"time" is:"int, ns" doc:"the time just before the client sent the request with which it got the lock; measured like ~time~"`
-	TTL      Opt      `json:"ttl" text:"time" is:"int, ns" doc:"time to live of the lease"`
-	Deadline Opt      `json:"deadline" text:"time" is:"int, ns" doc:"end of the lease: ~sent~ + ~ttl~ - the clock drift that the lock's algorithm allows for"`
+	Owner    string   `json:"owner" in:"terms" text:"word" is:"string" doc:"the owner name under which the store keeps the grant"`
+	Lease    string   `json:"lease" in:"terms" text:"word" is:"string" doc:"the name of the lease; several grants of a session have the same lease"`
+	Sent     Opt      `json:"sent" in:"terms" text:"time" is:"int, ns" doc:"the time just before the client sent the request with which it got the lock; measured like ~time~"`
+	TTL      Opt      `json:"ttl" in:"terms" text:"time" is:"int, ns" doc:"time to live of the lease"`
+	Deadline Opt      `json:"deadline" in:"terms" text:"time" is:"int, ns" doc:"end of the lease: ~sent~ + ~ttl~ - the clock drift that the lock's algorithm allows for"`
 	Token    Opt      `json:"token" text:"number" is:"64-bit int" doc:"the fencing token of the grant"`
-	Nodes    []string `json:"nodes" text:"list" is:"strings" doc:"the names of the servers that granted the lock, or that answered a renewal of the lease"`
+	Nodes    []string `json:"nodes" in:"rare" text:"list" is:"strings" doc:"the names of the servers that granted the lock, or that answered a renewal of the lease"`
 	Register string   `json:"register" text:"word" is:"string" doc:"the name of the register: ~plain~ or ~fenced~; with the workload ~stock~: ~stock~ or ~ledger~"`
-	Node     string   `json:"node" text:"word" is:"string" doc:"the server that a ~role~ or ~kill~ event describes"`
+	Node     string   `json:"node" in:"rare" text:"word" is:"string" doc:"the server that a ~role~ or ~kill~ event describes"`
 }

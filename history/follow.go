@@ -32,7 +32,7 @@ func Follow(path string) (*Follower, error) {
 
 // Poll passes on what was written since the last poll: each event of a complete line for which want returns true; a
 // nil want takes all. It skips lines that are no events: the judges name them.
-func (f *Follower) Poll(want func(line []byte) bool, each func(*Event)) error {
+func (f *Follower) Poll(want func(line []byte) bool, each func(*Line)) error {
 	for {
 		data, more, err := f.read()
 		if err != nil {
@@ -40,7 +40,7 @@ func (f *Follower) Poll(want func(line []byte) bool, each func(*Event)) error {
 		}
 		end := bytes.LastIndexByte(data, '\n') + 1
 		for line := range bytes.Lines(data[:end]) {
-			var e Event
+			var e Line
 			if (want == nil || want(line)) && e.UnmarshalJSON(bytes.TrimSuffix(line, []byte("\n"))) == nil {
 				each(&e)
 			}

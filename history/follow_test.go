@@ -20,7 +20,7 @@ func TestFollow(t *testing.T) {
 	var got []string
 	poll := func() {
 		t.Helper()
-		if err := f.Poll(nil, func(e *Event) { got = append(got, e.F) }); err != nil {
+		if err := f.Poll(nil, func(e *Line) { got = append(got, e.F) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -40,7 +40,7 @@ func TestFollow(t *testing.T) {
 		t.Errorf("followed %v", got)
 	}
 	write(`{"time":3,"process":1,"type":"ok","f":"read"}` + "\n")
-	if err := f.Poll(func([]byte) bool { return false }, func(*Event) { t.Error("it was not wanted") }); err != nil {
+	if err := f.Poll(func([]byte) bool { return false }, func(*Line) { t.Error("it was not wanted") }); err != nil {
 		t.Error(err)
 	}
 	if err := f.Close(); err != nil {

@@ -31,7 +31,7 @@ func (r *Record) Disconnected(g *Grant) (from int64, explained bool) {
 		from = max(kill, g.Sent())
 	}
 	for _, f := range r.Faults {
-		if !f.Disconnects(g) || (f.Effect != nil && f.Effect.Type == Fail) {
+		if !f.Disconnects(g) || (f.Effect != nil && f.Effect.Type() == Fail) {
 			continue
 		}
 		if span := f.Span(); span.To > g.Sent() {

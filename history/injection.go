@@ -31,7 +31,7 @@ func (r *Record) Injected(id int) *Injection {
 func (f *Injection) Unhealed() bool { return f.unhealed }
 
 // Effective reports whether the fault proved that it took effect.
-func (f *Injection) Effective() bool { return f.Effect != nil && f.Effect.Type == OK }
+func (f *Injection) Effective() bool { return f.Effect != nil && f.Effect.Type() == OK }
 
 // Hurts reports whether the fault can harm a client: one that it names, or any if it names none.
 func (f *Injection) Hurts(client string) bool {
@@ -41,10 +41,10 @@ func (f *Injection) Hurts(client string) bool {
 // OfServersOf reports whether the fault names a server that gave the grant. If the fault names none, or the servers
 // that gave the grant are not known, it may be any.
 func (f *Injection) OfServersOf(g *Grant) bool {
-	if len(f.Nodes) == 0 || !g.Granted() || len(g.Acquire.Return.Nodes) == 0 {
+	if len(f.Nodes) == 0 || !g.Granted() || len(g.Acquire.Return.Nodes()) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(f.Nodes, func(n string) bool { return slices.Contains(g.Acquire.Return.Nodes, n) })
+	return slices.ContainsFunc(f.Nodes, func(n string) bool { return slices.Contains(g.Acquire.Return.Nodes(), n) })
 }
 
 // Disconnects reports whether the fault can end the connection that holds a grant: it hits a link between the client

@@ -4,7 +4,8 @@ import "testing"
 
 // A fault begins when it struck, where its proof says when; a time that cannot be right is not believed.
 func TestBegan(t *testing.T) {
-	asked, proven := &Event{Time: 100}, &Event{Time: 900, Type: OK}
+	events := Events(Line{Time: 100}, Line{Time: 900, Type: OK})
+	asked, proven := &events[0], &events[1]
 	for name, tc := range map[string]struct {
 		began  int64
 		effect *Event

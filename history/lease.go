@@ -46,8 +46,8 @@ func (l *Lease) RunsOut(tolerance int64) Opt {
 
 func (l *Lease) base(tolerance int64) Opt {
 	var base Opt
-	if c := l.Created; c != nil && c.Sent.Set && c.TTL.Set {
-		base = Some(c.Sent.V + c.TTL.V - tolerance)
+	if c := l.Created; c != nil && c.Sent().Set && c.TTL().Set {
+		base = Some(c.Sent().V + c.TTL().V - tolerance)
 	}
 	return renewed(base, l.Renews, tolerance)
 }
@@ -130,11 +130,11 @@ func (l *Lease) settle(tolerance int64, notices []*Event) {
 // tell notes what a client learned of the deadline. A deadline never comes nearer: renewals may
 // overtake each other.
 func (s *session) tell(e *Event) {
-	told, next := s.told[e.Client], e.Deadline
+	told, next := s.told[e.Client()], e.Deadline()
 	if n := len(told); n > 0 && told[n-1].at.Set && next.Set {
 		next.V = max(next.V, told[n-1].at.V)
 	}
-	s.told[e.Client] = append(told, deadline{from: e.Time, at: next})
+	s.told[e.Client()] = append(told, deadline{from: e.Time, at: next})
 }
 
 // leaseName is what a name means to the clients that use it: nearly always one.
@@ -185,7 +185,7 @@ func (b *builder) leaseOf(id, client string) *Lease {
 }
 
 func (b *builder) newLease(id string) *Lease {
-	l := taken(&b.spare, min(256, len(b.rec.Events)))
+	l := taken(&b.spare)
 	l.ID = id
 	l.Grants = l.one[:0]
 	b.rec.Leases = append(b.rec.Leases, l)
@@ -194,30 +194,30 @@ func (b *builder) newLease(id string) *Lease {
 
 // addLease reads an f:lease: its client has created a lease, or joined one.
 func (b *builder) addLease(e *Event) {
-	if e.Lease == "" || e.Client == "" {
+	if e.Lease() == "" || e.Client() == "" {
 		return
 	}
 	var how string
-	if len(e.Value.JSON) > 0 && e.Value.Into(&how) != nil {
+	if len(e.Value().JSON) > 0 && e.Value().Into(&how) != nil {
 		return
 	}
-	l := b.newest[e.Lease]
+	l := b.newest[e.Lease()]
 	if l == nil || how != LeaseJoined {
-		l = b.newLease(e.Lease)
+		l = b.newLease(e.Lease())
 		l.Created = e
-		b.newest[e.Lease] = l
+		b.newest[e.Lease()] = l
 	}
-	b.call(e.Lease, e.Client, l)
+	b.call(e.Lease(), e.Client(), l)
 	b.notices[l] = append(b.notices[l], e)
 }
 
 // under puts a grant under the lease that an event of it names.
 func (b *builder) under(g *Grant, e *Event) {
-	if e.Lease == "" || g.Lease != "" {
+	if e.Lease() == "" || g.Lease != "" {
 		return
 	}
-	g.Lease = e.Lease
-	l := b.leaseOf(e.Lease, g.Client)
+	g.Lease = e.Lease()
+	l := b.leaseOf(e.Lease(), g.Client)
 	if g.Under != nil && g.Under != l { // it had an unnamed one, of its own
 		l.Renews, l.Losses = append(l.Renews, g.Under.Renews...), append(l.Losses, g.Under.Losses...)
 		g.Under.Renews, g.Under.Losses = nil, nil
@@ -229,10 +229,10 @@ func (b *builder) under(g *Grant, e *Event) {
 // named finds the lease that a renewal or a loss is about: by its name, else by its grant.
 // nil: there is neither.
 func (b *builder) named(e *Event) *Lease {
-	if l := b.known(e.Lease, e.Client); l != nil && e.Lease != "" {
+	if l := b.known(e.Lease(), e.Client()); l != nil && e.Lease() != "" {
 		return l
 	}
-	g := b.rec.ByID[e.Grant]
+	g := b.rec.ByID[e.Grant()]
 	if g == nil {
 		return nil
 	}
@@ -249,7 +249,7 @@ func (b *builder) named(e *Event) *Lease {
 func (b *builder) settle() {
 	for i, g := range b.rec.Requests {
 		if g == nil { // asked for later, if at all
-			b.rec.Requests[i] = b.rec.ByID[b.rec.Registered[i].Grant]
+			b.rec.Requests[i] = b.rec.ByID[b.rec.Registered[i].Grant()]
 		}
 	}
 	for _, l := range b.rec.Leases {
@@ -280,7 +280,7 @@ func (l *Lease) lossesOf(g *Grant) []*Event {
 		return l.Losses
 	}
 	hit := during(g, l.Losses, func(e *Event) int64 { return e.Time })
-	others := func(e *Event) bool { return e.Grant != "" && e.Grant != g.ID }
+	others := func(e *Event) bool { return e.Grant() != "" && e.Grant() != g.ID }
 	if slices.ContainsFunc(hit, others) {
 		hit = slices.DeleteFunc(slices.Clone(hit), others)
 	}

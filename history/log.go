@@ -104,7 +104,8 @@ func (l *log) moved(n int) {
 
 // publish tells readers what the tail has, in one step.
 func (l *log) publish() {
-	atomic.StoreUint64((*uint64)(unsafe.Pointer(&l.mem[0])), uint64(l.base)<<tailBits|uint64(l.n))
+	word := (*uint64)(unsafe.Pointer(unsafe.SliceData(l.mem))) //nolint:gosec // the first word of whole pages
+	atomic.StoreUint64(word, uint64(l.base)<<tailBits|uint64(l.n))
 }
 
 // close leaves the log alone, without a tail; on a full disk the tail stays.

@@ -20,7 +20,7 @@ func TestKilledRecorder(t *testing.T) {
 	if dir := os.Getenv(envRecord); dir != "" {
 		r := openTest(t, dir, "c1", NewClock())
 		for {
-			if _, err := r.Record(Event{Type: Info, F: FWork, Process: Process{Name: "c1"}}); err != nil {
+			if _, err := r.Record(Line{Type: Info, F: FWork, Process: Process{Name: "c1"}}); err != nil {
 				t.Fatal(err)
 			}
 			os.Stdout.WriteString("recorded\n") //nolint:errcheck // its reader kills us

@@ -32,19 +32,20 @@ func memoryAvailable() (int64, bool) {
 	return 0, false
 }
 
-// populate has the kernel give the pages of events that are about to be decoded, all at once. Else
-// decoders and the garbage collector, which reads what nobody has written yet, meet at each page:
-// that cost half of the time of reading. In huge pages, because events are read far from each other. A kernel before 5.14
-// cannot, and nothing else is lost by that.
-func populate(events []Event) {
+// slab is many of a kind in one piece. The kernel gives its pages all at once: else who fills it, and the garbage collector,
+// which reads what nobody has written yet, meet at each page. That cost half of the time of reading. In huge pages, because
+// events are read far from each other. A kernel before 5.14 cannot, and nothing else is lost by that.
+func slab[T any](n int) []T {
+	all := make([]T, n)
 	page := uintptr(os.Getpagesize())
-	begin := unsafe.Pointer(unsafe.SliceData(events)) //nolint:gosec // only its address is used
+	begin := unsafe.Pointer(unsafe.SliceData(all)) //nolint:gosec // only its address is used
 	skip := -uintptr(begin) & (page - 1)
-	size := uintptr(len(events)) * unsafe.Sizeof(Event{})
+	size := uintptr(n) * unsafe.Sizeof(*new(T))
 	if size < skip+page {
-		return
+		return all
 	}
-	pages := unsafe.Slice((*byte)(unsafe.Add(begin, skip)), (size-skip)&^(page-1)) //nolint:gosec // whole pages inside of events
+	pages := unsafe.Slice((*byte)(unsafe.Add(begin, skip)), (size-skip)&^(page-1)) //nolint:gosec // whole pages inside of it
 	_ = unix.Madvise(pages, unix.MADV_HUGEPAGE)                                    // see above
 	_ = unix.Madvise(pages, unix.MADV_POPULATE_WRITE)
+	return all
 }

@@ -126,7 +126,7 @@ func (h *mergeHeap) Pop() any {
 }
 
 func callFirst(e *Event) int {
-	if e.Type == Invoke {
+	if e.Type() == Invoke {
 		return 0
 	}
 	return 1

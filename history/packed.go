@@ -39,7 +39,8 @@ func OpenText(path string) (io.ReadCloser, error) {
 		err = p.cmd.Start()
 	}
 	if errors.Is(err, exec.ErrNotFound) {
-		return nil, fmt.Errorf("%s is compressed: to read it, lockstorm needs the program zstd on PATH (Debian: apt-get install zstd)", path)
+		return nil, fmt.Errorf("%s is compressed: to read it, lockstorm needs the program zstd on PATH (Debian: apt-get install "+
+			"zstd)", path)
 	}
 	if err != nil {
 		return nil, err

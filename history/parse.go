@@ -3,99 +3,90 @@ package history
 import (
 	"bytes"
 	"encoding/json"
-	"hash/maphash"
 )
 
-// parser decodes lines in the layout that [Event.AppendJSON] writes: its keys in its order, no blanks, no escapes. Whatever
+// parser decodes lines in the layout that [Line.AppendJSON] writes: its keys in its order, no blanks, no escapes. Whatever
 // else JSON allows, it leaves to encoding/json, so that both agree on every line: parse reports false, and nothing is said
 // about the line.
 type parser struct {
-	line []byte
-	at   int
-	seed maphash.Seed
-	kept [keptStrings]string // strings that occurred, by their hashes: most of those in use are there once
-	last [keptFields]string  // of each field, which is mostly the next one, too
+	*packer
+	line  []byte
+	at    int
+	again [keptFields]uint32 // of each field, which is mostly the next one, too
+	words []string           // of a list
 }
 
-// keptStrings is a power of two: names of grants, leases, locks and parties that are in use at a time.
-const keptStrings = 1 << 12
-
-func newParser() *parser { return &parser{seed: maphash.MakeSeed()} }
+func newParser() *parser { return &parser{packer: newPacker()} }
 
 // parse decodes one line without its newline into an empty event.
 func (p *parser) parse(line []byte, e *Event) bool {
 	p.line, p.at = line, 0
+	p.begin()
 	e.Index, e.Seq = -1, -1
-	return p.byte('{') && p.fields(e) && p.byte('}') && p.at == len(line) && e.F != ""
+	if !p.byte('{') || !p.fields(e) || !p.byte('}') || p.at != len(line) || e.f == 0 && p.rare.f == 0 {
+		return false
+	}
+	p.seal(e)
+	return true
 }
 
 func (p *parser) opt(o *Opt) bool {
 	o.Set = true
-	return p.number(&o.V)
+	return p.number64(&o.V)
 }
 
-func (p *parser) process(v *Process) bool {
+func (p *parser) function(e *Event) bool {
+	s, ok := p.text()
+	if e.f = functionNumbers[string(s)]; e.f == 0 {
+		p.rare.f = p.intern(s)
+	}
+	return ok
+}
+
+func (p *parser) token(e *Event) bool {
+	e.has |= hasToken
+	return p.number64(&e.token)
+}
+
+func (p *parser) process(e *Event) bool {
 	if p.at < len(p.line) && p.line[p.at] != '"' {
-		return p.number(&v.N)
+		return p.number64(&e.n)
 	}
 	s, ok := p.text()
-	v.Name = p.intern(s)
-	return ok && v.Name != ""
+	e.process = p.intern(s)
+	return ok && len(s) > 0
 }
 
-func (p *parser) kind(v *Type) bool {
+func (p *parser) kindOf(v *kind) bool {
 	switch {
 	case p.word(`"invoke"`):
-		*v = Invoke
+		*v = 1
 	case p.word(`"ok"`):
-		*v = OK
-	case p.word(`"info"`):
-		*v = Info
+		*v = 2
 	case p.word(`"fail"`):
-		*v = Fail
+		*v = 3
+	case p.word(`"info"`):
+		*v = 4
 	default:
 		return false
 	}
 	return true
 }
 
-// function is one of the F constants, mostly; all of them are known by their text alone.
-func (p *parser) function(v *string) bool {
-	s, ok := p.text()
-	if !ok {
-		return false
+// said is the text of a number.
+func (p *parser) said(n uint32) string {
+	if n == 0 {
+		return ""
 	}
-	switch string(s) {
-	case FAcquire:
-		*v = FAcquire
-	case FRelease:
-		*v = FRelease
-	case FRead:
-		*v = FRead
-	case FWrite:
-		*v = FWrite
-	case FRenew:
-		*v = FRenew
-	default:
-		*v = p.intern(s)
-	}
-	return true
+	return *p.texts.at(n)
 }
 
-// intern returns a string that occurred lately again in place of a copy.
-func (p *parser) intern(s []byte) string {
-	kept := &p.kept[maphash.Bytes(p.seed, s)%keptStrings]
-	if *kept != string(s) {
-		*kept = string(s)
-	}
-	return *kept
-}
-
-// keep is a string that is often the same as the last one of its field.
-func (p *parser) keep(field int, v *string) bool {
-	*v = p.last[field]
-	begin := p.at + 1
-	if end := begin + len(*v); end < len(p.line) && p.line[p.at] == '"' && string(p.line[begin:end]) == *v && p.line[end] == '"' {
+// keep is a text that is often the same as the last one of its field.
+func (p *parser) keep(field int, v *uint32) bool {
+	*v = p.again[field]
+	last, begin := p.said(*v), p.at+1
+	end := begin + len(last)
+	if end < len(p.line) && p.line[p.at] == '"' && string(p.line[begin:end]) == last && p.line[end] == '"' {
 		p.at = end + 1
 		return true
 	}
@@ -104,28 +95,30 @@ func (p *parser) keep(field int, v *string) bool {
 		return false
 	}
 	*v = p.intern(s)
-	p.last[field] = *v
+	p.again[field] = *v
 	return true
 }
 
-// own is a string that is hardly ever there twice.
-func (p *parser) own(v *string) bool {
+// own is a text that is hardly ever there twice.
+func (p *parser) own(v *uint32) bool {
 	s, ok := p.text()
-	*v = string(s)
+	*v = p.add(string(s))
 	return ok
 }
 
-func (p *parser) list(v *[]string) bool {
+func (p *parser) names(v *uint32) bool {
 	if !p.byte('[') {
 		return false
 	}
+	p.words = p.words[:0]
 	for {
 		s, ok := p.text()
 		if !ok {
 			return false
 		}
-		*v = append(*v, p.intern(s))
+		p.words = append(p.words, p.said(p.intern(s)))
 		if p.byte(']') {
+			*v = p.list(p.words)
 			return true
 		}
 		if !p.byte(',') {
@@ -136,19 +129,23 @@ func (p *parser) list(v *[]string) bool {
 
 // value is {base, new} of a read or a write, else any JSON, which is kept as it is.
 func (p *parser) value(e *Event) bool {
-	if e.F != FRead && e.F != FWrite {
+	if e.F() != FRead && e.F() != FWrite {
 		raw, ok := p.raw()
 		if !ok || !json.Valid(raw) || bytes.Equal(raw, []byte("null")) {
 			return false
 		}
-		e.Value.JSON = bytes.Clone(raw)
+		p.rare.json = p.add(string(raw))
 		return true
 	}
-	if !p.word(`{"base":`) || !p.opt(&e.Value.Base) {
+	if !p.word(`{"base":`) || !p.number64(&e.base) {
 		return false
 	}
-	if p.word(`,"new":`) && !p.opt(&e.Value.New) {
-		return false
+	e.has |= hasBase
+	if p.word(`,"new":`) {
+		if !p.number64(&e.new) {
+			return false
+		}
+		e.has |= hasNew
 	}
 	return p.byte('}')
 }

@@ -27,7 +27,7 @@ type History struct {
 func (h *History) Whole() bool {
 	n := len(h.Events)
 	return len(h.Damage) == 0 && h.Torn == "" && slices.ContainsFunc(h.Events[max(n-wholeTail, 0):],
-		func(e Event) bool { return e.Party == PartyController && e.F == FEnd })
+		func(e Event) bool { return e.Party() == PartyController && e.F() == FEnd })
 }
 
 // wholeTail is among how many last events the controller's end is: others may end at the same time.
@@ -37,7 +37,7 @@ const wholeTail = 10000
 func (h *History) Parties() map[string]int {
 	out := map[string]int{}
 	for i := range h.Events {
-		out[h.Events[i].Party]++
+		out[h.Events[i].Party()]++
 	}
 	return out
 }
@@ -146,7 +146,7 @@ func finish(name string, parts []*decoder) (*History, error) {
 		if d.torn == "" {
 			continue
 		}
-		if n := len(h.Events); i == len(parts)-1 && n > 0 && h.Events[n-1].F == FEnd {
+		if n := len(h.Events); i == len(parts)-1 && n > 0 && h.Events[n-1].F() == FEnd {
 			h.Damage = append(h.Damage, Damage{File: name, Line: d.last, What: "an incomplete line follows the event that ends the run, " +
 				"but this event must be the last line"})
 			continue
@@ -191,11 +191,11 @@ func (h *History) firstDamage() string {
 // Run returns the value of the first f:run of the history.
 func (h *History) Run() (Run, error) {
 	for i := range h.Events {
-		if h.Events[i].F != FRun {
+		if h.Events[i].F() != FRun {
 			continue
 		}
 		var run Run
-		if err := h.Events[i].Value.Into(&run); err != nil {
+		if err := h.Events[i].Value().Into(&run); err != nil {
 			return Run{}, fmt.Errorf("cannot read the run event (which describes the run): %w", err)
 		}
 		if run.Schema > Schema {

@@ -20,17 +20,17 @@ func (c *Call) Outcome() Type {
 	if c.Return == nil {
 		return Info
 	}
-	return c.Return.Type
+	return c.Return.Type()
 }
 
 // Unasked reports whether the library made a release that its client did not ask for.
 func (c *Call) Unasked() bool {
 	var by Unasked
-	return len(c.Invoke.Value.JSON) > 0 && c.Invoke.Value.Into(&by) == nil && by.Unasked
+	return len(c.Invoke.Value().JSON) > 0 && c.Invoke.Value().Into(&by) == nil && by.Unasked
 }
 
 // NotHeld reports whether the store said that the caller does not hold the lock.
-func (c *Call) NotHeld() bool { return c.Outcome() == Fail && c.Return.Error == ErrNotHeld }
+func (c *Call) NotHeld() bool { return c.Outcome() == Fail && c.Return.Code() == ErrNotHeld }
 
 // Start returns when the call was invoked.
 func (c *Call) Start() int64 { return c.Invoke.Time }
@@ -105,8 +105,8 @@ func (g *Grant) Sent() int64 {
 	if g.answer.known {
 		return g.answer.sent
 	}
-	if g.Granted() && g.Acquire.Return.Sent.Set {
-		return g.Acquire.Return.Sent.V
+	if g.Granted() && g.Acquire.Return.Sent().Set {
+		return g.Acquire.Return.Sent().V
 	}
 	return g.Acquire.Start()
 }
@@ -124,7 +124,7 @@ func (g *Grant) Token() Opt {
 	if !g.Granted() {
 		return Opt{}
 	}
-	return g.Acquire.Return.Token
+	return g.Acquire.Return.Token()
 }
 
 // Record is a history whose events are paired into calls and grants.

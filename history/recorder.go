@@ -7,8 +7,8 @@ import (
 )
 
 // Recorder appends the events of one party to its log. When Record returns, an event is in the log or in the tail beside it
-// ([Settle]), so that a SIGKILL loses nothing that was recorded. It is safe for concurrent use; times and sequence numbers are assigned under its lock
-// and therefore grow together.
+// ([Settle]), so that a SIGKILL loses nothing that was recorded. It is safe for concurrent use; times and sequence numbers are
+// assigned under its lock and therefore grow together.
 type Recorder struct {
 	clock Clock
 	party string
@@ -33,7 +33,7 @@ func Open(path, party string, clock Clock, run Run) (*Recorder, error) {
 		return nil, fmt.Errorf("cannot open the log of %s: %w", party, err)
 	}
 	r := &Recorder{clock: clock, party: party, limit: run.StallLimit, log: log, buf: make([]byte, 0, 1024)}
-	if _, err := r.Record(Event{Process: Process{Name: party}, Type: Info, F: FRun, Value: ValueOf(run)}); err != nil {
+	if _, err := r.Record(Line{Process: Process{Name: party}, Type: Info, F: FRun, Value: ValueOf(run)}); err != nil {
 		return nil, errors.Join(err, r.log.close())
 	}
 	return r, nil
@@ -50,7 +50,7 @@ func (r *Recorder) Party() string { return r.party }
 
 // Record stamps the event with time, party and sequence number, appends it to the log and returns the time. After a
 // failed write every later call returns the same error: a party that cannot record must stop acting.
-func (r *Recorder) Record(e Event) (int64, error) {
+func (r *Recorder) Record(e Line) (int64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err != nil {
@@ -59,13 +59,13 @@ func (r *Recorder) Record(e Event) (int64, error) {
 	t := r.write(&e)
 	// A disk that blocks holds the party up where no ticker sees it. Nothing follows the end.
 	if took := r.clock.Now() - t; r.limit > 0 && took > r.limit && r.err == nil && e.F != FEnd {
-		r.write(&Event{Process: Process{Name: r.party}, Type: Info, F: FStall, Value: ValueOf(Stall{Late: took})})
+		r.write(&Line{Process: Process{Name: r.party}, Type: Info, F: FStall, Value: ValueOf(Stall{Late: took})})
 	}
 	return t, r.err
 }
 
 // write stamps and appends one event; a failure is kept in r.err.
-func (r *Recorder) write(e *Event) int64 {
+func (r *Recorder) write(e *Line) int64 {
 	e.Time, e.Party, e.Seq = r.clock.Now(), r.party, r.seq
 	r.seq++
 	if r.log == nil {
@@ -80,7 +80,7 @@ func (r *Recorder) write(e *Event) int64 {
 }
 
 // Notice records an event of the party itself (no operation): a point, a loss, a stall.
-func (r *Recorder) Notice(e Event) error {
+func (r *Recorder) Notice(e Line) error {
 	e.Process = Process{Name: r.party}
 	if e.Type == "" {
 		e.Type = Info
@@ -97,7 +97,7 @@ func (r *Recorder) Finish(others End) error {
 	if r.err == nil {
 		sum := r.sum
 		others.Events, others.Sum = r.seq+1, &sum
-		r.write(&Event{Process: Process{Name: r.party}, Type: Info, F: FEnd, Value: ValueOf(others)})
+		r.write(&Line{Process: Process{Name: r.party}, Type: Info, F: FEnd, Value: ValueOf(others)})
 	}
 	err := r.err
 	return errors.Join(err, r.close())

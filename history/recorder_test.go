@@ -30,7 +30,7 @@ func TestRecorderOrdersItsEvents(t *testing.T) {
 	for g := range 4 {
 		wg.Go(func() {
 			for range 200 {
-				if _, err := r.Record(Event{Process: Process{N: int64(g)}, Type: Invoke, F: FWork}); err != nil {
+				if _, err := r.Record(Line{Process: Process{N: int64(g)}, Type: Invoke, F: FWork}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -44,8 +44,8 @@ func TestRecorderOrdersItsEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(h.Events) != 802 || h.Events[0].F != FRun || h.Events[801].F != FEnd {
-		t.Fatalf("%d events, first %s, last %s", len(h.Events), h.Events[0].F, h.Events[len(h.Events)-1].F)
+	if len(h.Events) != 802 || h.Events[0].F() != FRun || h.Events[801].F() != FEnd {
+		t.Fatalf("%d events, first %s, last %s", len(h.Events), h.Events[0].F(), h.Events[len(h.Events)-1].F())
 	}
 	for i, e := range h.Events {
 		if e.Seq != int64(i) || (i > 0 && e.Time < h.Events[i-1].Time) {
@@ -64,11 +64,11 @@ func TestRecorderFailsForGood(t *testing.T) {
 	var first error
 	n := 0
 	for ; n < tailLength; n++ { // an event has more than a byte
-		if _, first = r.Record(Event{Type: Invoke, F: FWork, Process: Process{N: 1}}); first != nil {
+		if _, first = r.Record(Line{Type: Invoke, F: FWork, Process: Process{N: 1}}); first != nil {
 			break
 		}
 	}
-	_, second := r.Record(Event{Type: Invoke, F: FWork})
+	_, second := r.Record(Line{Type: Invoke, F: FWork})
 	if first == nil || !errors.Is(second, first) {
 		t.Fatalf("first %v, then %v", first, second)
 	}
@@ -97,14 +97,14 @@ func TestOpenNeverContinuesALog(t *testing.T) {
 
 // Merging keeps each party's order and puts invokes first on equal times.
 func TestMerge(t *testing.T) {
-	log := func(party string, events ...Event) *History {
+	log := func(party string, events ...Line) *History {
 		for i := range events {
 			events[i].Party, events[i].Seq = party, int64(i)
 		}
-		return &History{Events: events}
+		return &History{Events: Events(events...)}
 	}
-	a := log("a", Event{Time: 1, Type: Info}, Event{Time: 5, Type: OK}, Event{Time: 4, Type: OK})
-	b := log("b", Event{Time: 2, Type: Info}, Event{Time: 5, Type: Invoke})
+	a := log("a", Line{Time: 1, Type: Info}, Line{Time: 5, Type: OK}, Line{Time: 4, Type: OK})
+	b := log("b", Line{Time: 2, Type: Info}, Line{Time: 5, Type: Invoke})
 	h, err := Merge([]*History{a, b})
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestMerge(t *testing.T) {
 		if e.Index != int64(i) {
 			t.Errorf("event %d has index %d", i, e.Index)
 		}
-		order = append(order, e.Party)
+		order = append(order, e.Party())
 	}
 	if got := strings.Join(order, ""); got != "abbaa" {
 		t.Errorf("order %s, want abbaa: b's invoke before a's ok at 5, a's 4 after its 5", got)
@@ -194,7 +194,7 @@ func TestSlowWritesAreStalls(t *testing.T) {
 	dir := t.TempDir()
 	r := openTest(t, dir, "c1", NewClock())
 	r.limit = 1 // every write takes longer than a nanosecond
-	if _, err := r.Record(Event{Process: Process{N: 1}, Type: Invoke, F: FWork}); err != nil {
+	if _, err := r.Record(Line{Process: Process{N: 1}, Type: Invoke, F: FWork}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Finish(End{}); err != nil {
@@ -206,7 +206,7 @@ func TestSlowWritesAreStalls(t *testing.T) {
 	}
 	var fs []string
 	for _, e := range h.Events {
-		fs = append(fs, e.F)
+		fs = append(fs, e.F())
 	}
 	if got, want := strings.Join(fs, " "), "run work stall end"; got != want {
 		t.Errorf("the log has %s, want %s", got, want)
@@ -224,7 +224,7 @@ func TestNothingAfterTheEnd(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
-				for rec.Notice(Event{F: FPoint}) == nil {
+				for rec.Notice(Line{F: FPoint}) == nil {
 				}
 			})
 		}
@@ -237,7 +237,7 @@ func TestNothingAfterTheEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
-		var last Event
+		var last Line
 		if err := last.UnmarshalJSON(lines[len(lines)-1]); err != nil || last.F != FEnd {
 			t.Fatalf("the last event is %s (%v)", lines[len(lines)-1], err)
 		}

@@ -10,18 +10,18 @@ func (g *Grant) RenewedBy(t int64) *Call {
 	if !d.Set {
 		return nil
 	}
-	renews, first := g.Renews, g.Acquire.Return.Deadline
+	renews, first := g.Renews, g.Acquire.Return.Deadline()
 	if g.InSession() {
 		renews, first = g.Under.Renews, Opt{}
 		if c := g.Under.Created; c != nil {
-			first = c.Deadline
+			first = c.Deadline()
 		}
 	}
 	if first == d {
 		return nil
 	}
 	rn, _ := lists.Find(byAnswer(renews), func(rn *Call) bool {
-		return rn.Return.Time <= t && rn.Return.Deadline == d && rn.Invoke.Client == g.Client
+		return rn.Return.Time <= t && rn.Return.Deadline() == d && rn.Invoke.Client() == g.Client
 	})
 	return rn
 }

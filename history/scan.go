@@ -28,8 +28,8 @@ func (p *parser) text() ([]byte, bool) {
 	return nil, false
 }
 
-// number is an integer without a fraction, an exponent or a zero in front.
-func (p *parser) number(v *int64) bool {
+// number64 is an integer without a fraction, an exponent or a zero in front.
+func (p *parser) number64(v *int64) bool {
 	negative := p.byte('-')
 	begin := p.at
 	var n uint64

@@ -11,7 +11,7 @@ import (
 // A line that is no event leaves nothing behind in the place of the next one, wherever it breaks off, and neither does what
 // only encoding/json can read: both ways of reading give what each line says alone.
 func TestNoLineLeavesAnythingToTheNext(t *testing.T) {
-	full := Event{
+	full := Line{
 		Index: 3, Time: 99, Process: Process{Name: "register"}, Type: Fail, F: FWrite, Party: "c1", Seq: 8, Client: "c1", Lock: "L",
 		Mode: ModeShared, Grant: "g", Owner: "o", Lease: "l", Sent: Some(1), TTL: Some(2), Deadline: Some(3), Token: Some(4),
 		Nodes: []string{"a", "b"}, Register: "plain", Node: "n", Error: ErrBusy, Message: "m",
@@ -19,12 +19,12 @@ func TestNoLineLeavesAnythingToTheNext(t *testing.T) {
 	}
 	line := full.AppendJSON(nil, true)
 	next := []byte(`{"time":7,"process":1,"type":"ok","f":"work"}`)
-	text, want := []byte(nil), []Event(nil)
+	text, want := []byte(nil), []Line(nil)
 	add := func(line []byte) {
 		text = append(append(text, line...), '\n')
-		var e Event
-		if e.UnmarshalJSON(line) == nil {
-			want = append(want, e)
+		var l Line
+		if l.UnmarshalJSON(line) == nil {
+			want = append(want, l)
 		}
 	}
 	for i := range line {
@@ -46,7 +46,7 @@ func TestNoLineLeavesAnythingToTheNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, h := range []*History{whole, streamed} {
-		if len(h.Damage) != len(line) || !reflect.DeepEqual(h.Events, want) {
+		if len(h.Damage) != len(line) || !reflect.DeepEqual(Lines(h.Events), want) {
 			t.Errorf("%d events and %d damaged lines, want %d and %d, or an event has what is another's", len(h.Events), len(h.Damage),
 				len(want), len(line))
 		}

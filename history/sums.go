@@ -57,7 +57,7 @@ func (h *History) chain(parts []*decoder) {
 		for i, line := range d.sums {
 			if len(ends) > 0 && ends[0] == i {
 				e := &h.Events[first+i]
-				h.sums[e.Party], ends = *of[line.party], ends[1:]
+				h.sums[e.Party()], ends = *of[line.party], ends[1:]
 				all = h.ended(e, all)
 			}
 			*of[line.party] = chained(*of[line.party], line.sum)
@@ -75,13 +75,13 @@ func (h *History) chain(parts []*decoder) {
 // all.
 func (h *History) ended(e *Event, all map[string]uint32) map[string]uint32 {
 	var end End
-	if e.Value.Into(&end) != nil {
+	if e.Value().Into(&end) != nil {
 		return all // the judge of the record will say so
 	}
-	if end.Sum != nil && *end.Sum != h.sums[e.Party] {
-		h.changed(e.Party)
+	if end.Sum != nil && *end.Sum != h.sums[e.Party()] {
+		h.changed(e.Party())
 	}
-	if e.Party == PartyController && end.Sums != nil {
+	if e.Party() == PartyController && end.Sums != nil {
 		return end.Sums
 	}
 	return all
@@ -100,9 +100,9 @@ func (h *History) compare(all map[string]uint32) {
 // compareMerged holds the logs that were merged against the controller's end.
 func (h *History) compareMerged() {
 	for i := range h.Events {
-		if e := &h.Events[i]; e.F == FEnd && e.Party == PartyController {
+		if e := &h.Events[i]; e.F() == FEnd && e.Party() == PartyController {
 			var end End
-			if e.Value.Into(&end) == nil {
+			if e.Value().Into(&end) == nil {
 				h.compare(end.Sums)
 			}
 		}

@@ -18,7 +18,7 @@ func logsOf(t *testing.T) (dir string) {
 	controller := openTest(t, dir, PartyController, clock)
 	for _, party := range []string{"c1", "c2"} {
 		r := openTest(t, dir, party, clock)
-		if _, err := r.Record(Event{Process: Process{N: 1}, Client: party, Type: Invoke, F: FWork, Lock: "L1"}); err != nil {
+		if _, err := r.Record(Line{Process: Process{N: 1}, Client: party, Type: Invoke, F: FWork, Lock: "L1"}); err != nil {
 			t.Fatal(err)
 		}
 		finish := func() error { return r.Finish(End{}) }

@@ -36,13 +36,15 @@ func ParseText(r io.Reader) (*History, error) {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 	}
+	p.hist.Events = Events(p.lines...)
 	return p.hist, sc.Err()
 }
 
 type textParser struct {
-	hist *History
-	seq  map[string]int64
-	last int64
+	hist  *History
+	lines []Line
+	seq   map[string]int64
+	last  int64
 }
 
 func (p *textParser) line(line string) error {
@@ -63,7 +65,7 @@ func (p *textParser) line(line string) error {
 	if err != nil {
 		return err
 	}
-	e := Event{Time: at.Nanoseconds(), Type: Type(w[3]), F: w[4], Process: Process{Name: w[2]}}
+	e := Line{Time: at.Nanoseconds(), Type: Type(w[3]), F: w[4], Process: Process{Name: w[2]}}
 	if w[1] != "-" {
 		n, err := strconv.ParseInt(w[1], 10, 64)
 		if err != nil {
@@ -83,11 +85,11 @@ func (p *textParser) line(line string) error {
 	return nil
 }
 
-func (p *textParser) append(e Event, party string) {
-	e.Party, e.Seq, e.Index = party, p.seq[party], int64(len(p.hist.Events))
+func (p *textParser) append(e Line, party string) {
+	e.Party, e.Seq, e.Index = party, p.seq[party], int64(len(p.lines))
 	p.seq[party]++
 	p.last = max(p.last, e.Time)
-	p.hist.Events = append(p.hist.Events, e)
+	p.lines = append(p.lines, e)
 }
 
 // end closes every log and then the history, as the controller does.
@@ -99,12 +101,12 @@ func (p *textParser) end() {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(parties)) {
-		p.append(Event{
+		p.append(Line{
 			Time: p.last, Process: Process{Name: name}, Type: Info, F: FEnd, Client: ClientOf(name),
 			Value: ValueOf(End{Events: parties[name]}),
 		}, name)
 	}
-	p.append(Event{
+	p.append(Line{
 		Time: p.last, Process: Process{Name: PartyController}, Type: Info, F: FEnd,
 		Value: ValueOf(End{Events: p.seq[PartyController] + 1, Parties: parties}),
 	}, PartyController)
@@ -117,7 +119,7 @@ func splitValue(line string) (text string, value []byte) {
 	return line, nil
 }
 
-func (e *Event) setField(field string) error {
+func (e *Line) setField(field string) error {
 	key, val, ok := strings.Cut(field, "=")
 	if !ok {
 		return fmt.Errorf("the field %q must have the form key=value", field)
@@ -176,7 +178,7 @@ func (p *textParser) run(fields []string) error {
 			return fmt.Errorf("run: %s: %w", f, err)
 		}
 	}
-	p.append(Event{Process: Process{Name: party}, Type: Info, F: FRun, Client: ClientOf(party), Value: ValueOf(run)}, party)
+	p.append(Line{Process: Process{Name: party}, Type: Info, F: FRun, Client: ClientOf(party), Value: ValueOf(run)}, party)
 	return nil
 }
 

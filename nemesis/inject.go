@@ -13,7 +13,7 @@ import (
 
 // active is an injected fault that must be healed.
 type active struct {
-	event  history.Event
+	event  history.Line
 	fault  history.Fault
 	effect Effect
 	proven bool          // its effect
@@ -49,7 +49,7 @@ func guarded(fault string, do func() error) (err error) {
 
 // inject records, hurts, and records the proof or the failure.
 func (r *Runner) inject(ctx context.Context, spec Spec, t Target, f history.Fault) (*active, bool) {
-	r.note(history.Event{Type: history.Invoke, F: history.FFault, Value: history.ValueOf(f)})
+	r.note(history.Line{Type: history.Invoke, F: history.FFault, Value: history.ValueOf(f)})
 	limited, cancel := r.within(context.WithoutCancel(ctx), injectLimit)
 	defer cancel()
 	var effect Effect
@@ -65,7 +65,7 @@ func (r *Runner) inject(ctx context.Context, spec Spec, t Target, f history.Faul
 	}
 	f.Began = effect.Began
 	a := &active{
-		event: history.Event{F: history.FHeal, Value: history.ValueOf(f)}, fault: f, effect: effect,
+		event: history.Line{F: history.FHeal, Value: history.ValueOf(f)}, fault: f, effect: effect,
 		over: make(chan struct{}),
 	}
 	if effect.Heal != nil {
@@ -74,7 +74,7 @@ func (r *Runner) inject(ctx context.Context, spec Spec, t Target, f history.Faul
 		r.mu.Unlock()
 	}
 	if err != nil {
-		r.note(history.Event{
+		r.note(history.Line{
 			Type: history.Fail, F: history.FFault, Value: history.ValueOf(f), Error: history.ErrOther,
 			Message: err.Error(),
 		})
@@ -87,7 +87,7 @@ func (r *Runner) inject(ctx context.Context, spec Spec, t Target, f history.Faul
 	r.mu.Lock()
 	a.proven = true
 	r.mu.Unlock()
-	r.note(history.Event{Type: history.OK, F: history.FFault, Value: history.ValueOf(f)})
+	r.note(history.Line{Type: history.OK, F: history.FFault, Value: history.ValueOf(f)})
 	r.say(f.Fault + ": " + f.Proof)
 	return a, true
 }
@@ -124,7 +124,7 @@ func (r *Runner) heal(ctx context.Context, a *active) {
 
 // miss records a step that hurt nobody.
 func (r *Runner) miss(f history.Fault, why error) {
-	r.note(history.Event{
+	r.note(history.Line{
 		Type: history.Fail, F: history.FFault, Value: history.ValueOf(f), Error: history.ErrNotSent,
 		Message: why.Error(),
 	})

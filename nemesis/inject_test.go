@@ -68,13 +68,13 @@ func carryOut(t *testing.T, w World, s Spec, steps ...Step) (record []string, f 
 		t.Fatal(readErr)
 	}
 	for _, e := range h.Events {
-		if e.F != history.FFault && e.F != history.FHeal {
+		if e.F() != history.FFault && e.F() != history.FHeal {
 			continue
 		}
-		if err := e.Value.Into(&f); err != nil {
+		if err := e.Value().Into(&f); err != nil {
 			t.Fatal(err)
 		}
-		record = append(record, strings.Trim(string(e.Type)+" "+e.F+" "+e.Message, " "))
+		record = append(record, strings.Trim(string(e.Type())+" "+e.F()+" "+e.Message(), " "))
 	}
 	return record, f, err
 }

@@ -334,7 +334,7 @@ func (r *Runner) newID() int {
 	return r.nextID
 }
 
-func (r *Runner) note(e history.Event) {
+func (r *Runner) note(e history.Line) {
 	if err := r.Rec.Notice(e); err != nil {
 		r.fail(err)
 	}

@@ -67,9 +67,9 @@ func TestBeatsSayWhatHappened(t *testing.T) {
 func TestBeatsHaveEvidence(t *testing.T) {
 	_, rec := judged(t, "paused")
 	in := rec.Faults[0]
-	rec.Events = append(rec.Events, history.Event{
+	rec.Events = append(rec.Events, *history.Line{
 		F: history.FPoint, Type: history.Invoke, Party: in.By, Grant: in.Grant, Time: in.Began(), Message: "<lock>.py:31",
-	})
+	}.Event())
 	if b := struckBy(in, rec); b.Source != "<lock>.py:31" || b.Event != in.Invoke.Index || strings.Contains(b.Text, ".py") {
 		t.Errorf("%+v", b)
 	}
@@ -172,8 +172,10 @@ func TestVerifiedSaysWhat(t *testing.T) {
 func TestJobsOfNobody(t *testing.T) {
 	r, rec := judged(t, "job")
 	for _, c := range rec.Calls {
-		if c.Invoke.F == history.FWork && c.Invoke.Grant == "c1-2" {
-			c.Invoke.Value.JSON = []byte(`{"period":9000000000000000000}`)
+		if c.Invoke.F() == history.FWork && c.Invoke.Grant() == "c1-2" {
+			l := c.Invoke.Line()
+			l.Value.JSON = []byte(`{"period":9000000000000000000}`)
+			*c.Invoke = *l.Event()
 		}
 	}
 	rec.Run.Bounds = maps.Clone(rec.Run.Bounds)

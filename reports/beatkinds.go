@@ -18,7 +18,7 @@ func (b *beater) jobs(steps []Step) []stage.Beat {
 	var before *history.Grant
 	for i, g := range grantsOf(b.rec, b.f) {
 		for _, u := range g.Uses {
-			if u.Invoke.F != history.FWork {
+			if u.Invoke.F() != history.FWork {
 				continue
 			}
 			word, text := "does the job", "Nobody has done it yet."
@@ -42,14 +42,14 @@ func (b *beater) attempts(steps []Step) []stage.Beat {
 	for _, g := range grantsOf(b.rec, b.f) {
 		var write *history.Call
 		for _, u := range g.Uses {
-			if u.Invoke.F == history.FWrite && u.Outcome() == history.OK {
+			if u.Invoke.F() == history.FWrite && u.Outcome() == history.OK {
 				write = u
 			}
 		}
 		if write == nil {
 			continue
 		}
-		v := write.Invoke.Value
+		v := write.Invoke.Value()
 		b.add(Step{At: g.From(), Events: eventsOf(g.Acquire)}, "reads", fmt.Sprintf("%s reads %d", g.Client, v.Base.Or(0)), "")
 		title, text := fmt.Sprintf("%s replaces %d by %d", g.Client, v.Base.Or(0), v.New.Or(0)), "The store accepts it."
 		if replaced[v.Base] {

@@ -323,8 +323,8 @@ func (b *beater) victims() (out []string) {
 		return nil
 	}
 	for _, i := range overwritten(d, b.rec) {
-		if e := &b.rec.Events[i]; e.Type == history.Invoke {
-			out = append(out, fmt.Sprintf("%s's write of %d", e.Client, e.Value.New.Or(0)))
+		if e := &b.rec.Events[i]; e.Type() == history.Invoke {
+			out = append(out, fmt.Sprintf("%s's write of %d", e.Client(), e.New().Or(0)))
 		}
 	}
 	return out

@@ -12,20 +12,20 @@ const ms = int64(1_000_000)
 
 // bulk writes a long record: clients take turns with one lock.
 type bulk struct {
-	h    history.History
-	seqs map[string]int64
+	lines []history.Line
+	seqs  map[string]int64
 }
 
-func (b *bulk) add(t int64, process history.Process, party string, e history.Event) {
-	e.Index, e.Time, e.Process, e.Party, e.Seq = int64(len(b.h.Events)), t, process, party, b.seqs[party]
+func (b *bulk) add(t int64, process history.Process, party string, e history.Line) {
+	e.Index, e.Time, e.Process, e.Party, e.Seq = int64(len(b.lines)), t, process, party, b.seqs[party]
 	b.seqs[party]++
 	if process.IsOp() {
 		e.Client = party
 	}
-	b.h.Events = append(b.h.Events, e)
+	b.lines = append(b.lines, e)
 }
 
-func (b *bulk) notice(t int64, party string, e history.Event) {
+func (b *bulk) notice(t int64, party string, e history.Line) {
 	b.add(t, history.Process{Name: party}, party, e)
 }
 
@@ -35,7 +35,7 @@ func (b *bulk) section(client, n int, at, length int64, refused bool) {
 	party := fmt.Sprintf("c%d", client)
 	grant := fmt.Sprintf("%s-%d", party, n)
 	call := func(share int64, f string, value history.Value, fail bool) {
-		inv := history.Event{Type: history.Invoke, F: f, Value: value, Lock: "L1", Grant: grant}
+		inv := history.Line{Type: history.Invoke, F: f, Value: value, Lock: "L1", Grant: grant}
 		ret := inv
 		ret.Type = history.OK
 		switch f {
@@ -62,18 +62,18 @@ func (b *bulk) section(client, n int, at, length int64, refused bool) {
 func longRun(t testing.TB, clients, events int) (*checker.Results, *history.Record) {
 	t.Helper()
 	b := &bulk{seqs: map[string]int64{}}
-	b.notice(0, history.PartyController, history.Event{Type: history.Info, F: history.FRun, Value: history.ValueOf(history.Run{
+	b.notice(0, history.PartyController, history.Line{Type: history.Info, F: history.FRun, Value: history.ValueOf(history.Run{
 		Schema: history.Schema, TTL: 1000 * ms, Ends: history.EndsLease, Locks: []string{"L1"}, Registers: map[string]int64{"plain": 0},
 	})})
 	step := 60_000 * ms * 8 / int64(events) // of a run of a minute
-	for i := 0; len(b.h.Events) < events; i++ {
+	for i := 0; len(b.lines) < events; i++ {
 		at := int64(i+1) * step
 		if i%10 == 0 {
 			b.fault(i/10+1, at, fmt.Sprintf("c%d", i/10%clients))
 		}
 		b.section(i%clients, i/clients, at, step-10, i%977 == 0)
 	}
-	rec, err := history.Build(&b.h)
+	rec, err := history.Build(&history.History{Events: history.Events(b.lines...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,9 +101,9 @@ func (b *bulk) fault(id int, at int64, client string) {
 		Proof: "all threads stopped",
 	})
 	for i, typ := range []history.Type{history.Invoke, history.OK} {
-		b.notice(at+int64(i), history.PartyNemesis, history.Event{Type: typ, F: history.FFault, Value: value})
+		b.notice(at+int64(i), history.PartyNemesis, history.Line{Type: typ, F: history.FFault, Value: value})
 	}
 	for i, typ := range []history.Type{history.Invoke, history.OK} {
-		b.notice(at+int64(2+i), history.PartyNemesis, history.Event{Type: typ, F: history.FHeal, Value: value})
+		b.notice(at+int64(2+i), history.PartyNemesis, history.Line{Type: typ, F: history.FHeal, Value: value})
 	}
 }

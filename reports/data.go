@@ -242,20 +242,20 @@ func (d *runData) events(rec *history.Record, regs, parties *places, grants map[
 		}
 		n := len(e.Time)
 		inOrder = inOrder && ev.Index == int64(n)
-		key := ev.F + " " + string(ev.Type) + " " + ev.Register + " " + ev.Error
+		key := ev.F() + " " + string(ev.Type()) + " " + ev.Register() + " " + ev.Code()
 		kind, known := kinds[key]
 		if !known {
 			kind = len(kinds)
 			kinds[key] = kind
 			e.Kinds = append(e.Kinds, visible(key))
-			if ev.Register != "" {
-				regs.of(ev.Register)
+			if ev.Register() != "" {
+				regs.of(ev.Register())
 			}
 		}
-		party := parties.of(ev.Party)
+		party := parties.of(ev.Party())
 		grant := -1
-		if ev.Grant != "" {
-			if g, ok := grants[ev.Grant]; ok {
+		if ev.Grant() != "" {
+			if g, ok := grants[ev.Grant()]; ok {
 				grant = g
 			}
 		}
@@ -263,12 +263,12 @@ func (d *runData) events(rec *history.Record, regs, parties *places, grants map[
 		before = us(ev.Time)
 		e.Grant = append(e.Grant, grant-last[party])
 		last[party] = grant
-		if ev.F == history.FRead || ev.F == history.FWrite {
-			e.Value = append(e.Value, ev.Value.Base.Or(0), ev.Value.New.Or(0))
+		if ev.F() == history.FRead || ev.F() == history.FWrite {
+			e.Value = append(e.Value, ev.Base().Or(0), ev.New().Or(0))
 		}
 		e.Index = append(e.Index, ev.Index)
-		if ev.Message != "" {
-			e.Text[n] = cut(ev.Message, maxText)
+		if ev.Message() != "" {
+			e.Text[n] = cut(ev.Message(), maxText)
 		}
 	}
 	if inOrder {

@@ -148,8 +148,8 @@ type ledger struct {
 func newLedger(rec *history.Record) *ledger {
 	l := &ledger{rec: rec, events: map[string][]*history.Event{}, notes: lossNotes(rec)}
 	for i := range rec.Events {
-		if e := &rec.Events[i]; e.Party == history.PartyRegister && (e.F == history.FRead || e.F == history.FWrite) {
-			l.events[e.Lock] = append(l.events[e.Lock], e)
+		if e := &rec.Events[i]; e.Party() == history.PartyRegister && (e.F() == history.FRead || e.F() == history.FWrite) {
+			l.events[e.Lock()] = append(l.events[e.Lock()], e)
 		}
 	}
 	return l
@@ -170,19 +170,19 @@ func (l *ledger) of(h *happening) (rows []ledgerRow, more int) {
 			more++
 			continue
 		}
-		row := ledgerRow{At: e.Time, Register: e.Register, Client: e.Client, What: "reads"}
-		if g := l.rec.ByID[e.Grant]; row.Client == "" && g != nil {
+		row := ledgerRow{At: e.Time, Register: e.Register(), Client: e.Client(), What: "reads"}
+		if g := l.rec.ByID[e.Grant()]; row.Client == "" && g != nil {
 			row.Client = g.Client
 		}
-		if e.F == history.FWrite {
+		if e.F() == history.FWrite {
 			row.What = "writes"
 		}
-		row.What += " " + valueText(e.Value)
+		row.What += " " + valueText(e.Value())
 		switch note := l.notes[e.Index]; {
-		case e.Error == history.ErrStaleToken:
-			row.Note = fmt.Sprintf("refused: token %d is outdated", e.Token.V)
-		case e.Type == history.Fail:
-			row.Note = "refused: " + e.Error
+		case e.Code() == history.ErrStaleToken:
+			row.Note = fmt.Sprintf("refused: token %d is outdated", e.Token().V)
+		case e.Type() == history.Fail:
+			row.Note = "refused: " + e.Code()
 		case note != "":
 			row.Note, row.Bad = note, true
 		}
@@ -217,7 +217,7 @@ func lossNotes(rec *history.Record) map[int64]string {
 				if !slices.Contains(s.Gone, o) {
 					what = "overwritten unseen by %s at %s, and brought back by a later write"
 				}
-				out[o.Index] = fmt.Sprintf(what, s.Event.Client, moment(s.Event.Time))
+				out[o.Index] = fmt.Sprintf(what, s.Event.Client(), moment(s.Event.Time))
 			}
 		}
 	}

@@ -35,7 +35,9 @@ func TestMissedFaults(t *testing.T) {
 51ms - nemesis ok fault {"id":5,"fault":"flap","family":"link","clients":["c1"],"point":"waiting","by":"c1","proof":"cut"}
 60ms - nemesis fail fault error=not-sent {"id":6,"fault":"flap","family":"link"}
 `)
-	rec.Faults[0].Invoke.Message = "no client reached waiting (nth 1) in time"
+	untold := rec.Faults[0].Invoke.Line()
+	untold.Message = "no client reached waiting (nth 1) in time"
+	*rec.Faults[0].Invoke = *untold.Event()
 	want := []struct{ whom, what string }{
 		{"none", "the fault was not injected: no client reached waiting (nth 1) in time"},
 		{"n1", "the fault was not injected: denied (just after c2 was granted the lock)"},

@@ -238,8 +238,8 @@ func missed(in *history.Injection) string {
 	if answer == nil {
 		answer = in.Invoke
 	}
-	why := cmp.Or(answer.Message, answer.Error)
-	switch answer.Type {
+	why := cmp.Or(answer.Message(), answer.Code())
+	switch answer.Type() {
 	case history.Invoke:
 		return "lockstorm began to inject the fault, but the record does not show whether the fault took effect" + standingAt(in)
 	case history.Info:

@@ -22,14 +22,14 @@ func tenures(rec *history.Record) []tenure {
 	open := map[string]int{}
 	for _, e := range rec.Roles {
 		var role string
-		if e.Value.Into(&role) != nil {
+		if e.Value().Into(&role) != nil {
 			continue
 		}
-		if i, ok := open[e.Node]; ok {
+		if i, ok := open[e.Node()]; ok {
 			out[i].To = e.Time
 		}
-		open[e.Node] = len(out)
-		out = append(out, tenure{e.Node, role, e.Index, history.Interval{From: e.Time, To: history.Forever}})
+		open[e.Node()] = len(out)
+		out = append(out, tenure{e.Node(), role, e.Index, history.Interval{From: e.Time, To: history.Forever}})
 	}
 	return out
 }
@@ -40,7 +40,7 @@ func serverSteps(rec *history.Record, span history.Interval) []Step {
 	var out []Step
 	for _, e := range rec.Deaths {
 		if span.From <= e.Time && e.Time <= span.To {
-			out = append(out, Step{At: e.Time, Party: e.Node, Kind: StepDeath, Events: []int64{e.Index}, Text: e.Node + " is killed."})
+			out = append(out, Step{At: e.Time, Party: e.Node(), Kind: StepDeath, Events: []int64{e.Index}, Text: e.Node() + " is killed."})
 		}
 	}
 	all := tenures(rec)
@@ -81,10 +81,10 @@ func serversOf(rec *history.Record) []string {
 		}
 	}
 	for _, e := range slices.Concat(rec.Roles, rec.Deaths) {
-		names[e.Node] = true
+		names[e.Node()] = true
 	}
 	for i := range rec.Events {
-		for _, node := range rec.Events[i].Nodes {
+		for _, node := range rec.Events[i].Nodes() {
 			names[node] = true
 		}
 	}

@@ -63,11 +63,11 @@ func grantSteps(g *history.Grant, until int64) []Step {
 		told := g.Losses[0]
 		out = append(out, Step{
 			At: told.Time, Party: g.Client, Kind: StepTold, Events: []int64{told.Index},
-			Text: fmt.Sprintf("%s is notified that grant %s is lost: %s.", g.Client, g.ID, told.Message),
+			Text: fmt.Sprintf("%s is notified that grant %s is lost: %s.", g.Client, g.ID, told.Message()),
 		})
 	}
 	for _, u := range g.Uses {
-		if u.Invoke.F == history.FRead || u.Invoke.F == history.FWrite {
+		if u.Invoke.F() == history.FRead || u.Invoke.F() == history.FWrite {
 			out = append(out, Step{At: u.Start(), Party: g.Client, Kind: useKind(u), Events: eventsOf(u), Text: useText(g, u)})
 		}
 	}
@@ -90,13 +90,13 @@ func renewalSteps(g *history.Grant, f *checker.Finding) []Step {
 	if rn == nil {
 		return nil
 	}
-	text := fmt.Sprintf("the lease of grant %s is renewed until %s (", g.ID, moment(rn.Return.Deadline.V))
-	if rn.Return.Sent.Set {
-		text += "renewal sent at " + moment(rn.Return.Sent.V) + ", "
+	text := fmt.Sprintf("the lease of grant %s is renewed until %s (", g.ID, moment(rn.Return.Deadline().V))
+	if rn.Return.Sent().Set {
+		text += "renewal sent at " + moment(rn.Return.Sent().V) + ", "
 	}
 	text += "acknowledged"
-	if len(rn.Return.Nodes) > 0 {
-		text += " by " + strings.Join(rn.Return.Nodes, ", ")
+	if len(rn.Return.Nodes()) > 0 {
+		text += " by " + strings.Join(rn.Return.Nodes(), ", ")
 	}
 	text += ")"
 	return []Step{{
@@ -116,7 +116,7 @@ func granted(g *history.Grant) Step {
 // deadlineEvent is the event that told the client of a deadline: the grant, or a renewal.
 func deadlineEvent(g *history.Grant, deadline int64) int64 {
 	for _, rn := range g.Renews {
-		if rn.Outcome() == history.OK && rn.Return.Deadline == history.Some(deadline) {
+		if rn.Outcome() == history.OK && rn.Return.Deadline() == history.Some(deadline) {
 			return rn.Return.Index
 		}
 	}
@@ -135,7 +135,7 @@ func useKind(u *history.Call) StepKind {
 	switch {
 	case refused(u):
 		return StepRefused
-	case u.Invoke.F == history.FRead:
+	case u.Invoke.F() == history.FRead:
 		return StepRead
 	default:
 		return StepWrite
@@ -143,20 +143,20 @@ func useKind(u *history.Call) StepKind {
 }
 
 func refused(u *history.Call) bool {
-	return u.Outcome() == history.Fail && u.Return.Error == history.ErrStaleToken
+	return u.Outcome() == history.Fail && u.Return.Code() == history.ErrStaleToken
 }
 
 func useText(g *history.Grant, u *history.Call) string {
-	reg := u.Invoke.Register
+	reg := u.Invoke.Register()
 	switch {
 	case refused(u):
-		return fmt.Sprintf("the fence refuses the %s of %s: token %d is outdated.", u.Invoke.F, g.Client, u.Invoke.Token.V)
-	case u.Invoke.F == history.FRead && u.Outcome() == history.OK:
-		return fmt.Sprintf("%s reads %d from register %s.", g.Client, u.Return.Value.Base.V, reg)
-	case u.Invoke.F == history.FRead:
+		return fmt.Sprintf("the fence refuses the %s of %s: token %d is outdated.", u.Invoke.F(), g.Client, u.Invoke.Token().V)
+	case u.Invoke.F() == history.FRead && u.Outcome() == history.OK:
+		return fmt.Sprintf("%s reads %d from register %s.", g.Client, u.Return.Base().V, reg)
+	case u.Invoke.F() == history.FRead:
 		return fmt.Sprintf("%s reads register %s: %s.", g.Client, reg, outcomeText(u))
 	default:
-		return fmt.Sprintf("%s writes %d to register %s: %s.", g.Client, u.Invoke.Value.New.V, reg, outcomeText(u))
+		return fmt.Sprintf("%s writes %d to register %s: %s.", g.Client, u.Invoke.New().V, reg, outcomeText(u))
 	}
 }
 
@@ -165,7 +165,7 @@ func outcomeText(c *history.Call) string {
 	case history.OK:
 		return "acknowledged"
 	case history.Fail:
-		return "failed (" + c.Return.Error + ")"
+		return "failed (" + c.Return.Code() + ")"
 	default:
 		return "outcome unknown"
 	}
@@ -176,8 +176,8 @@ func answerOf(rel *history.Call) string {
 	switch {
 	case rel.Return == nil:
 		return "no answer"
-	case rel.Return.Error != "":
-		return rel.Return.Error
+	case rel.Return.Code() != "":
+		return rel.Return.Code()
 	default:
 		return string(rel.Outcome())
 	}
@@ -221,9 +221,9 @@ func sourceOf(in *history.Injection, rec *history.Record) string {
 	}
 	for i := range rec.Events {
 		e := &rec.Events[i]
-		reached := e.F == history.FPoint && e.Type == history.Invoke && e.Party == in.By && e.Grant == in.Grant
-		if reached && e.Message != "" && e.Time <= in.Effect.Time {
-			return " (" + e.Message + ")"
+		reached := e.F() == history.FPoint && e.Type() == history.Invoke && e.Party() == in.By && e.Grant() == in.Grant
+		if reached && e.Message() != "" && e.Time <= in.Effect.Time {
+			return " (" + e.Message() + ")"
 		}
 	}
 	return ""
@@ -285,12 +285,12 @@ func lossSteps(f *checker.Finding, r *checker.Results, rec *history.Record) []St
 func overwritten(d *checker.Finding, rec *history.Record) (out []int64) {
 	for _, i := range d.Events {
 		e := &rec.Events[i]
-		g := rec.ByID[e.Grant]
-		if e.Grant == d.Grants[0] || g == nil {
+		g := rec.ByID[e.Grant()]
+		if e.Grant() == d.Grants[0] || g == nil {
 			continue
 		}
 		for _, u := range g.Uses {
-			if u.Invoke.F == history.FWrite && u.Invoke.Register == e.Register && u.Invoke.Value.New == e.Value.New {
+			if u.Invoke.F() == history.FWrite && u.Invoke.Register() == e.Register() && u.Invoke.New() == e.New() {
 				out = append(out, eventsOf(u)...)
 			}
 		}

@@ -300,7 +300,7 @@ func TestSteps(t *testing.T) {
 // step names.
 func TestLeaseOverOfRenewed(t *testing.T) {
 	event := func(index, deadline int64) *history.Event {
-		return &history.Event{Index: index, Time: index, Type: history.OK, Deadline: history.Some(deadline)}
+		return history.Line{Index: index, Time: index, Type: history.OK, Deadline: history.Some(deadline)}.Event()
 	}
 	g := &history.Grant{
 		ID: "a", Client: "c1", Lock: "L1", Acquire: &history.Call{Invoke: event(0, 0), Return: event(1, 10)},

@@ -76,13 +76,13 @@ func (c *Client) newProcess() int64 { return c.last.Add(1) }
 
 // invoke records the start of an operation; when that fails the operation must not be
 // sent.
-func (c *Client) invoke(e history.Event) error {
+func (c *Client) invoke(e history.Line) error {
 	e.Type = history.Invoke
 	_, err := c.record(e)
 	return err
 }
 
-func (c *Client) record(e history.Event) (int64, error) {
+func (c *Client) record(e history.Line) (int64, error) {
 	e.Client = c.cfg.Name
 	t, err := c.cfg.Recorder.Record(e)
 	if err != nil {
@@ -93,7 +93,7 @@ func (c *Client) record(e history.Event) (int64, error) {
 
 // done records the return of the section's current operation. After an unknown outcome
 // the client goes on under a new process number.
-func (c *Client) done(e history.Event, err error) error {
+func (c *Client) done(e history.Line, err error) error {
 	logErr := c.returned(e, err)
 	if outcome, _ := backends.Outcome(err); outcome == history.Info {
 		c.process = c.newProcess()
@@ -102,7 +102,7 @@ func (c *Client) done(e history.Event, err error) error {
 }
 
 // returned records the return of an operation.
-func (c *Client) returned(e history.Event, err error) error {
+func (c *Client) returned(e history.Line, err error) error {
 	e.Type, e.Error = backends.Outcome(err)
 	if err != nil && e.Error != history.ErrBusy {
 		e.Message = err.Error()
@@ -112,12 +112,12 @@ func (c *Client) returned(e history.Event, err error) error {
 }
 
 // op is the common part of an operation of the section's goroutine.
-func (c *Client) op(f, lock, grant string) history.Event {
-	return history.Event{Process: history.Process{N: c.process}, F: f, Lock: lock, Grant: grant}
+func (c *Client) op(f, lock, grant string) history.Line {
+	return history.Line{Process: history.Process{N: c.process}, F: f, Lock: lock, Grant: grant}
 }
 
 // notice records something that the client learned, outside its operations.
-func (c *Client) notice(e history.Event) {
+func (c *Client) notice(e history.Line) {
 	e.Client = c.cfg.Name
 	if err := c.cfg.Recorder.Notice(e); err != nil {
 		c.cfg.OnLogError(err)
@@ -183,7 +183,7 @@ func (c *Client) wire() (w history.Wire) {
 }
 
 // granted takes over what the backend says of the grant, into the hold and the event.
-func (h *Hold) granted(lease backends.Lease, e *history.Event) {
+func (h *Hold) granted(lease backends.Lease, e *history.Line) {
 	info := lease.Info()
 	info.Owner = cmp.Or(info.Owner, e.Owner) // a backend that does not say it uses what it was given
 	info.HasToken = info.HasToken && !h.c.cfg.NoTokens

@@ -139,7 +139,7 @@ func TestRenewalsThatOverlap(t *testing.T) {
 	renew()(answer, nil)
 	var numbers []int64
 	for _, r := range read().Leases[0].Renews {
-		numbers = append(numbers, r.Invoke.Process.N)
+		numbers = append(numbers, r.Invoke.Process().N)
 	}
 	if len(numbers) != 5 || numbers[0] == numbers[1] || numbers[1] != numbers[2] || numbers[2] == numbers[3] ||
 		numbers[3] != numbers[4] {
@@ -176,8 +176,8 @@ func TestWork(t *testing.T) {
 	var got []history.Type
 	for _, u := range read().Grants[0].Uses {
 		var v map[string]int
-		if u.Invoke.Value.Into(&v) != nil || v["n"] != 7 {
-			t.Errorf("value %s", u.Invoke.Value.JSON)
+		if u.Invoke.Value().Into(&v) != nil || v["n"] != 7 {
+			t.Errorf("value %s", u.Invoke.Value().JSON)
 		}
 		got = append(got, u.Outcome())
 	}

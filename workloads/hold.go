@@ -24,9 +24,9 @@ type Hold struct {
 	nodes     []string    // that granted
 	deadline  history.Opt // in force: of the grant or its last renewal
 	lost      bool
-	overdue   bool            // its deadline had passed when the client looked, and nothing had told it of a loss
-	unsettled []history.Event // writes that take effect with the release
-	renewer   *renewer        // of a lease of its own; nil: none yet
+	overdue   bool           // its deadline had passed when the client looked, and nothing had told it of a loss
+	unsettled []history.Line // writes that take effect with the release
+	renewer   *renewer       // of a lease of its own; nil: none yet
 }
 
 // Valid reports whether the client may still act as the holder, by its discipline. A trusting client always may; one
@@ -80,7 +80,7 @@ func (h *Hold) lose() {
 // loss records that the client learned of the loss of its lease.
 func (h *Hold) loss(lease, reason string) {
 	h.lose()
-	h.c.notice(history.Event{F: history.FLost, Lock: h.Lock, Grant: h.Grant, Lease: lease, Message: reason})
+	h.c.notice(history.Line{F: history.FLost, Lock: h.Lock, Grant: h.Grant, Lease: lease, Message: reason})
 }
 
 // renewing records one renewal under the renewer's own process number.
@@ -100,7 +100,7 @@ func (h *Hold) givingUp(lease, reason string) (func(error), error) {
 	if !h.c.cfg.OnlyTold { // else the library tells, sooner or later
 		h.loss(lease, reason)
 	}
-	e := history.Event{
+	e := history.Line{
 		Process: history.Process{N: h.c.newProcess()}, F: history.FRelease, Lock: h.Lock, Grant: h.Grant, Lease: lease, Message: reason,
 		Value: history.ValueOf(history.Unasked{Unasked: true}),
 	}
@@ -180,7 +180,7 @@ func (h *Hold) refused(err error) {
 	}
 }
 
-func (h *Hold) use(f, register string) history.Event {
+func (h *Hold) use(f, register string) history.Line {
 	e := h.c.op(f, h.Lock, h.Grant)
 	e.Register = register
 	if h.info.HasToken {
@@ -218,7 +218,7 @@ func (h *Hold) confirm(ctx context.Context) {
 		return
 	}
 	held, err := asker.Held(context.WithoutCancel(ctx))
-	e := history.Event{
+	e := history.Line{
 		F: history.FAsked, Lock: h.Lock, Grant: h.Grant, Lease: h.info.Lease,
 		Value: history.ValueOf(history.Asked{Held: held && err == nil}),
 	}
@@ -230,7 +230,7 @@ func (h *Hold) confirm(ctx context.Context) {
 
 // writeToSettle makes a write that takes effect with the release: it is recorded under a process number of its own,
 // and is answered when the release is.
-func (h *Hold) writeToSettle(ctx context.Context, e history.Event) (known bool, err error) {
+func (h *Hold) writeToSettle(ctx context.Context, e history.Line) (known bool, err error) {
 	e.Process = history.Process{N: h.c.newProcess()}
 	if err := h.c.invoke(e); err != nil {
 		return false, err

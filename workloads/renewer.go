@@ -28,7 +28,7 @@ func (r *renewer) renewing(lease string) (func(backends.Renewal, error), error) 
 		r.process = r.c.newProcess()
 	}
 	r.open = true
-	e := history.Event{Process: history.Process{N: r.process}, F: history.FRenew, Lock: r.lock, Grant: r.grant, Lease: lease}
+	e := history.Line{Process: history.Process{N: r.process}, F: history.FRenew, Lock: r.lock, Grant: r.grant, Lease: lease}
 	r.mu.Unlock()
 	if err := r.c.invoke(e); err != nil {
 		return nil, err // the client is stopping: its log cannot be written
@@ -36,7 +36,7 @@ func (r *renewer) renewing(lease string) (func(backends.Renewal, error), error) 
 	return func(re backends.Renewal, err error) { r.done(e, re, err) }, nil
 }
 
-func (r *renewer) done(e history.Event, re backends.Renewal, err error) {
+func (r *renewer) done(e history.Line, re backends.Renewal, err error) {
 	e.Type, e.Error = backends.Outcome(err)
 	e.Nodes = re.Nodes
 	if err == nil {

@@ -44,7 +44,7 @@ func (s *sessions) of(lease string) *session {
 // opened records a new lease.
 func (s *sessions) opened(lease string, r backends.Renewal) error {
 	s.extend(s.of(lease), r.Deadline)
-	return s.c.cfg.Recorder.Notice(history.Event{
+	return s.c.cfg.Recorder.Notice(history.Line{
 		F: history.FLease, Client: s.c.cfg.Name, Lease: lease,
 		Sent: history.Some(r.Sent), TTL: history.Some(r.TTL.Nanoseconds()), Deadline: history.Some(r.Deadline),
 	})
@@ -74,7 +74,7 @@ func (s *sessions) loss(lease, reason string) {
 		h.lose()
 	}
 	s.mu.Unlock()
-	s.c.notice(history.Event{F: history.FLost, Lease: lease, Message: reason})
+	s.c.notice(history.Line{F: history.FLost, Lease: lease, Message: reason})
 }
 
 // join puts a hold under the lease that it was granted with, if that is one that is shared.

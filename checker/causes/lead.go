@@ -32,7 +32,7 @@ func (in Causes) Lead(f *checker.Finding, first, second *history.Grant) string {
 	for _, g := range []*history.Grant{first, second} {
 		if c := in.deniedBy(g); c != nil {
 			return fmt.Sprintf("the store later said that %s does not hold the lock (grant %s, %s at %s): its entry was gone or replaced",
-				g.Client, g.ID, c.Invoke.F, checker.Seconds(c.End()))
+				g.Client, g.ID, c.Invoke.F(), checker.Seconds(c.End()))
 		}
 	}
 	return fmt.Sprintf("the store granted the lock to %s while %s had not released it", second.Client, first.Client)

@@ -22,10 +22,10 @@ func (in Causes) ShortRenewal(g *history.Grant, rn *history.Call) (by int64, sho
 
 // lasts is for how long a lease was asked for, from the request on.
 func lasts(e *history.Event) (int64, bool) {
-	if !e.Sent.Set || !e.TTL.Set || !e.Deadline.Set {
+	if !e.Sent().Set || !e.TTL().Set || !e.Deadline().Set {
 		return 0, false
 	}
-	return min(e.TTL.V, e.Deadline.V-e.Sent.V), true
+	return min(e.TTL().V, e.Deadline().V-e.Sent().V), true
 }
 
 // shortened is the renewal that left the lease of a grant so short that it had run out at a moment at which the whole of it would
@@ -42,5 +42,5 @@ func (in Causes) shortened(g *history.Grant, at int64) (checker.Cause, bool) {
 	got, _ := lasts(rn.Return)
 	return checker.Cause{Kind: checker.CauseRenewal, Text: fmt.Sprintf("short renewal: at %s the client's library extended the "+
 		"lease of grant %s by %s, %s less than the grant had",
-		checker.Seconds(rn.Return.Sent.V), g.ID, checker.Millis(got), checker.Millis(by))}, true
+		checker.Seconds(rn.Return.Sent().V), g.ID, checker.Millis(got), checker.Millis(by))}, true
 }

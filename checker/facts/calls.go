@@ -12,10 +12,10 @@ func (in *Facts) CallEnd(c *history.Call) int64 {
 	if c.Return != nil {
 		return c.Return.Time
 	}
-	if kill, ok := in.Kills[c.Invoke.Client]; ok {
+	if kill, ok := in.Kills[c.Invoke.Client()]; ok {
 		return kill
 	}
-	return in.Last[c.Invoke.Client]
+	return in.Last[c.Invoke.Client()]
 }
 
 // WaitsOf returns when a client waited for answers of the resource, in order.

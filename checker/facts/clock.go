@@ -15,7 +15,7 @@ func (in *Facts) findSteps() []step {
 	sum := int64(0)
 	for _, e := range in.Clocks {
 		var s history.ClockStep
-		if e.Value.Into(&s) == nil {
+		if e.Value().Into(&s) == nil {
 			sum += s.Step
 			out = append(out, step{e.Time, sum})
 		}

@@ -105,8 +105,8 @@ func (in *Facts) Clients() []string { return in.lazy.clients() }
 func (in *Facts) findClients() []string {
 	of := map[string]bool{}
 	for i := range in.Events {
-		if e := &in.Events[i]; e.Seq == 0 && history.ClientOf(e.Party) != "" {
-			of[e.Party] = true
+		if e := &in.Events[i]; e.Seq == 0 && history.ClientOf(e.Party()) != "" {
+			of[e.Party()] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(of))

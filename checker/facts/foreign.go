@@ -20,7 +20,7 @@ func (in *Facts) findForeignReleases() []ForeignRelease {
 	var out []ForeignRelease
 	for _, lock := range in.Locks {
 		granted := in.ByOK(lock)
-		var done []ForeignRelease
+		done := make([]ForeignRelease, 0, len(granted))
 		for _, g := range granted {
 			for _, rel := range g.Releases {
 				if rel.Outcome() == history.OK {
@@ -144,7 +144,7 @@ func (in *Facts) DiedWith(g *history.Grant, by int64) bool {
 // Expired reports whether the lease of g had certainly run out, allowing for the renewals that may have been applied.
 func (in *Facts) Expired(g *history.Grant, at int64) bool {
 	base, leased := in.ExpiryBase(g)
-	renews, known := g.Renews, g.Acquire.Return.TTL.Set
+	renews, known := g.Renews, g.Acquire.Return.TTL().Set
 	if in.CutOff(g.Client) && in.Last[g.Client] < at {
 		return false // it may have been renewed after its log was cut off
 	}
@@ -160,7 +160,7 @@ func (in *Facts) Expired(g *history.Grant, at int64) bool {
 		switch {
 		case rn.Outcome() == history.Info:
 			base = max(base, rn.Start()+in.Run.TTL)
-		case rn.Outcome() == history.OK && !rn.Return.TTL.Set:
+		case rn.Outcome() == history.OK && !rn.Return.TTL().Set:
 			base = max(base, rn.End()+in.Run.TTL)
 		}
 	}
@@ -204,7 +204,7 @@ func (in *Facts) RobbedByUnknown(h, g *history.Grant, rel *history.Call) bool {
 func (in *Facts) serverHurt(span history.Interval) bool {
 	return slices.ContainsFunc(in.Faults, func(f *history.Injection) bool {
 		ofServer := f.Family != history.FamilyClient && (f.Family != history.FamilyLink || len(f.Clients) == 0)
-		return ofServer && f.Invoke.Type == history.Invoke && !span.Overlap(f.Aftermath(in.Run.Recovery)).Empty()
+		return ofServer && f.Invoke.Type() == history.Invoke && !span.Overlap(f.Aftermath(in.Run.Recovery)).Empty()
 	})
 }
 

@@ -34,11 +34,11 @@ type write struct {
 // forgot what it had accepted.
 func (t *tree) read(e *history.Event, value int64) (built int) {
 	t.last = len(t.writes)
-	if v := e.Value.Base; v.Set && v.V != value {
+	if v := e.Base(); v.Set && v.V != value {
 		if t.latest == nil {
 			t.latest = map[int64]int{}
 			for i, w := range t.writes {
-				t.latest[w.Value.New.V] = i + 1
+				t.latest[w.New().V] = i + 1
 			}
 		}
 		t.last = t.latest[v.V]
@@ -55,7 +55,7 @@ func (t *tree) write(e *history.Event, by *section) {
 	t.writes = append(t.writes, write{e, by, parent})
 	t.last = len(t.writes)
 	if t.latest != nil {
-		t.latest[e.Value.New.V] = t.last
+		t.latest[e.New().V] = t.last
 	}
 	by.built = t.last
 }
@@ -79,7 +79,7 @@ func (r *replay) updates() (u Updates) {
 		for _, c := range g.Uses {
 			if r.acked(c) {
 				u.Acked++
-				if !r.acksOf(r.of(g, g.ID)).of(c.Invoke.Value.New).lasts {
+				if !r.acksOf(r.of(g, g.ID)).of(c.Invoke.New()).lasts {
 					u.Lost++
 				}
 			}
@@ -92,7 +92,7 @@ func (r *replay) updates() (u Updates) {
 		}
 		u.Overwritten += len(s.Others)
 		for _, w := range s.Others {
-			if r.acksOf(r.of(r.in.ByID[w.Grant], w.Grant)).of(w.Value.New).lasts {
+			if r.acksOf(r.of(r.in.ByID[w.Grant()], w.Grant())).of(w.New()).lasts {
 				u.BroughtBack++
 			} else {
 				s.Gone = append(s.Gone, w)
@@ -111,13 +111,13 @@ func (in *Facts) unlogged(register, lock string, shown []Shown) (u Updates) {
 	rising, latest := true, int64(0)
 	for _, g := range in.ByLock[lock] {
 		for _, c := range g.Uses {
-			write := c.Invoke.F == history.FWrite
-			if c.Invoke.Register != register || c.Outcome() == history.Fail || (!write && c.Invoke.F != history.FRead) {
+			write := c.Invoke.F() == history.FWrite
+			if c.Invoke.Register() != register || c.Outcome() == history.Fail || (!write && c.Invoke.F() != history.FRead) {
 				continue
 			}
 			if write {
 				writes = append(writes, c)
-				rising = rising && c.Invoke.Value.New.V > c.Invoke.Value.Base.V && knew(g, c)
+				rising = rising && c.Invoke.New().V > c.Invoke.Base().V && knew(g, c)
 			}
 			if c.Outcome() != history.OK {
 				continue
@@ -147,10 +147,10 @@ func (in *Facts) unlogged(register, lock string, shown []Shown) (u Updates) {
 
 // valueAfter is the value that a register had after a call.
 func valueAfter(c *history.Call) int64 {
-	if c.Invoke.F == history.FWrite {
-		return c.Invoke.Value.New.V
+	if c.Invoke.F() == history.FWrite {
+		return c.Invoke.New().V
 	}
-	return c.Return.Value.Base.V
+	return c.Return.Base().V
 }
 
 // knew reports whether a section had read the value that it replaces, or had written it itself.
@@ -158,7 +158,7 @@ func knew(g *history.Grant, write *history.Call) bool {
 	e := write.Invoke
 	return hasRead(g, e) || slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
 		own := u.Invoke
-		return own.F == history.FWrite && own.Register == e.Register && own.Time < e.Time && own.Value.New == e.Value.Base
+		return own.F() == history.FWrite && own.Register() == e.Register() && own.Time < e.Time && own.New() == e.Base()
 	})
 }
 
@@ -168,10 +168,10 @@ type way struct{ least, most int }
 // ways are those to each value, by writes of which each raises the value. A value that nobody wrote is built upon none.
 func ways(first int64, writes []*history.Call) map[int64]way {
 	out := map[int64]way{first: {}}
-	base := func(c *history.Call) int64 { return c.Invoke.Value.Base.V }
+	base := func(c *history.Call) int64 { return c.Invoke.Base().V }
 	slices.SortFunc(writes, func(a, b *history.Call) int { return cmp.Compare(base(a), base(b)) })
 	for _, c := range writes {
-		to, w := c.Invoke.Value.New.V, out[base(c)]
+		to, w := c.Invoke.New().V, out[base(c)]
 		if c.Outcome() == history.OK {
 			w.least, w.most = w.least+1, w.most+1
 		}

@@ -20,9 +20,9 @@ func TestWaysAgainstBruteForce(t *testing.T) {
 			base := d.Int64N(5)
 			to := base + 1 + d.Int64N(2)
 			value := history.Value{Base: history.Some(base), New: history.Some(to)}
-			c := &history.Call{Invoke: &history.Event{F: history.FWrite, Value: value}}
+			c := &history.Call{Invoke: history.Line{F: history.FWrite, Value: value}.Event()}
 			if d.IntN(3) > 0 {
-				c.Return = &history.Event{Type: history.OK}
+				c.Return = history.Line{Type: history.OK}.Event()
 			}
 			writes, written[to] = append(writes, c), true
 		}
@@ -32,12 +32,12 @@ func TestWaysAgainstBruteForce(t *testing.T) {
 				*least, *most = min(*least, acked), max(*most, acked)
 			}
 			for _, c := range writes {
-				if c.Invoke.Value.New.V == value {
+				if c.Invoke.New().V == value {
 					one := 0
 					if c.Outcome() == history.OK {
 						one = 1
 					}
-					try(c.Invoke.Value.Base.V, least, most, acked+one)
+					try(c.Invoke.Base().V, least, most, acked+one)
 				}
 			}
 		}

@@ -36,12 +36,12 @@ func (in *Facts) findLosses() map[[2]string]Loss {
 			continue
 		}
 		for _, s := range in.Replayed(register).Shown {
-			writer, victims := s.Event.Grant, s.Others
+			writer, victims := s.Event.Grant(), s.Others
 			if s.What == ShowsReplaced { // who wrote last lost nothing
-				writer, victims = s.Others[0].Grant, []*history.Event{s.Event}
+				writer, victims = s.Others[0].Grant(), []*history.Event{s.Event}
 			}
 			for _, v := range victims {
-				pair := [2]string{writer, v.Grant}
+				pair := [2]string{writer, v.Grant()}
 				if l := s.Loss(); l.Compare(out[pair]) < 0 {
 					out[pair] = l
 				}

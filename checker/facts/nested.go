@@ -40,7 +40,7 @@ func (in *Facts) NestedWaits() []NestedWait {
 			}
 			// It began to hold before, and waits for as long as it does both.
 			if both := wait.Overlap(hold); (h.Lock != g.Lock || upgrades(h, g)) && hold.From <= wait.From && !both.Empty() &&
-				g.Acquire.Invoke.F == history.FAcquire {
+				g.Acquire.Invoke.F() == history.FAcquire {
 				out = append(out, NestedWait{g.Client, h.Lock, g.Lock, g, both})
 			}
 		}

@@ -86,20 +86,20 @@ func (r *replay) begin(s *section, grant *history.Grant) *section {
 // run follows the register's events under its lock, each with the grant that it names.
 func (r *replay) run(events []request) {
 	for _, e := range events {
-		if e.Type != history.OK {
+		if e.Type() != history.OK {
 			continue
 		}
 		if r.register == RegFenced {
 			r.fence(e.Event)
 		}
-		if e.F == history.FWrite {
+		if e.F() == history.FWrite {
 			r.write(e)
 			continue
 		}
-		if e.Value.Base.Set && e.Value.Base.V != r.value {
+		if e.Base().Set && e.Base().V != r.value {
 			r.show(Shown{What: ShowsMismatch, Event: e.Event, Value: r.value})
 		}
-		section := r.of(e.of, e.Grant)
+		section := r.of(e.of, e.Grant())
 		section.built = r.tree.read(e.Event, r.value)
 		section.reads = len(r.tree.writes)
 		if section.begun >= 0 {
@@ -113,13 +113,13 @@ func (r *replay) run(events []request) {
 // write looks for updates of others between the read and the write of one section: what
 // was acknowledged there is lost.
 func (r *replay) write(e request) {
-	section := r.of(e.of, e.Grant)
+	section := r.of(e.of, e.Grant())
 	if section.reads < 0 { // it sets a value: its section begins here
 		section.reads = len(r.tree.writes)
 	}
 	var overwritten []*history.Event
 	for _, w := range r.tree.writes[max(section.reads, section.seen):] {
-		if w.Grant == e.Grant {
+		if w.Grant() == e.Grant() {
 			continue
 		}
 		if ack := r.ackOf(w); ack != nil && !ack.unseen {
@@ -131,7 +131,7 @@ func (r *replay) write(e request) {
 	if len(overwritten) > 0 {
 		r.show(Shown{What: ShowsLoss, Event: e.Event, Others: overwritten})
 	}
-	r.value = e.Value.New.V
+	r.value = e.New().V
 	r.tree.write(e.Event, section)
 }
 
@@ -143,7 +143,7 @@ func (r *replay) split(e *history.Event, section *section) {
 	}
 	var others []*history.Event
 	for _, w := range r.tree.writes[max(section.begun, section.whole):] {
-		if w.Grant != e.Grant {
+		if w.Grant() != e.Grant() {
 			others = append(others, w.Event)
 		}
 	}
@@ -176,7 +176,7 @@ func (r *replay) ackOf(w write) *ack {
 	if w.by.grant == nil {
 		return nil
 	}
-	return r.acksOf(w.by).of(w.Value.New)
+	return r.acksOf(w.by).of(w.New())
 }
 
 func (a *acks) of(value history.Opt) *ack {
@@ -199,11 +199,11 @@ func (r *replay) acksOf(s *section) *acks {
 	}
 	a.known = true
 	for _, c := range s.grant.Uses {
-		if !r.acked(c) || a.of(c.Invoke.Value.New) != nil {
+		if !r.acked(c) || a.of(c.Invoke.New()) != nil {
 			continue
 		}
 		if a.many == nil && len(a.few) < fewAcks {
-			a.few = append(a.few, ack{value: c.Invoke.Value.New})
+			a.few = append(a.few, ack{value: c.Invoke.New()})
 			continue
 		}
 		if a.many == nil {
@@ -212,27 +212,27 @@ func (r *replay) acksOf(s *section) *acks {
 				a.many[old.value] = &ack{value: old.value}
 			}
 		}
-		a.many[c.Invoke.Value.New] = &ack{value: c.Invoke.Value.New}
+		a.many[c.Invoke.New()] = &ack{value: c.Invoke.New()}
 	}
 	return a
 }
 
 // acked reports whether a call is a write to the register of which its client was told that it succeeded.
 func (r *replay) acked(c *history.Call) bool {
-	return c.Invoke.F == history.FWrite && c.Invoke.Register == r.register && c.Outcome() == history.OK
+	return c.Invoke.F() == history.FWrite && c.Invoke.Register() == r.register && c.Outcome() == history.OK
 }
 
 // fence checks the token rules on what the fenced register accepted, reads included.
 func (r *replay) fence(e *history.Event) {
 	switch {
-	case !e.Token.Set:
+	case !e.Token().Set:
 		r.show(Shown{What: ShowsNoToken, Event: e})
-	case r.highest.Set && e.Token.V < r.highest.V:
+	case r.highest.Set && e.Token().V < r.highest.V:
 		r.show(Shown{What: ShowsStale, Event: e, Value: r.highest.V})
-	case r.highest.Set && e.Token.V == r.highest.V && !r.in.mayShare(e.Grant, r.holder):
-		r.show(Shown{What: ShowsEqual, Event: e, Value: e.Token.V, Holder: r.holder})
+	case r.highest.Set && e.Token().V == r.highest.V && !r.in.mayShare(e.Grant(), r.holder):
+		r.show(Shown{What: ShowsEqual, Event: e, Value: e.Token().V, Holder: r.holder})
 	default:
-		r.highest, r.holder = e.Token, e.Grant
+		r.highest, r.holder = e.Token(), e.Grant()
 	}
 }
 

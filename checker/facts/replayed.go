@@ -56,8 +56,12 @@ type request struct {
 func (in *Facts) cells(register string) map[string][]request {
 	out := map[string][]request{}
 	for i, e := range in.Registered {
-		if e.Register == register && (e.F == history.FRead || e.F == history.FWrite) {
-			out[e.Lock] = append(out[e.Lock], request{e, in.Requests[i]})
+		if e.Register() == register && (e.F() == history.FRead || e.F() == history.FWrite) {
+			of := out[e.Lock()]
+			if of == nil { // about as many for each lock
+				of = make([]request, 0, len(in.Registered)/max(1, len(in.Locks)))
+			}
+			out[e.Lock()] = append(of, request{e, in.Requests[i]})
 		}
 	}
 	return out
@@ -72,10 +76,10 @@ func (in *Facts) sameBase(register, lock string) []Shown {
 	for _, g := range in.ByLock[lock] {
 		for _, u := range g.Uses {
 			e := u.Invoke
-			if e.F == history.FWrite && e.Register == register && e.Value.Base.Set && e.Value.New.Set && u.Outcome() != history.Fail {
-				news[e.Value.New.V]++
+			if e.F() == history.FWrite && e.Register() == register && e.Base().Set && e.New().Set && u.Outcome() != history.Fail {
+				news[e.New().V]++
 				if u.Outcome() == history.OK && hasRead(g, e) {
-					byBase[e.Value.Base.V] = append(byBase[e.Value.Base.V], u)
+					byBase[e.Base().V] = append(byBase[e.Base().V], u)
 				}
 			}
 		}
@@ -91,7 +95,7 @@ func (in *Facts) sameBase(register, lock string) []Shown {
 		}
 		slices.SortFunc(calls, func(a, b *history.Call) int { return cmp.Compare(a.End(), b.End()) })
 		for i, u := range calls[1:] {
-			if first := calls[i]; first.Invoke.Grant != u.Invoke.Grant {
+			if first := calls[i]; first.Invoke.Grant() != u.Invoke.Grant() {
 				out = append(out, Shown{What: ShowsReplaced, Event: u.Return, Others: []*history.Event{first.Return}})
 			}
 		}
@@ -102,8 +106,8 @@ func (in *Facts) sameBase(register, lock string) []Shown {
 // hasRead reports whether a section had read the value that it replaces.
 func hasRead(g *history.Grant, write *history.Event) bool {
 	return slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
-		return u.Invoke.F == history.FRead && u.Outcome() == history.OK && u.Invoke.Register == write.Register &&
-			u.Return.Value.Base == write.Value.Base
+		return u.Invoke.F() == history.FRead && u.Outcome() == history.OK && u.Invoke.Register() == write.Register() &&
+			u.Return.Base() == write.Base()
 	})
 }
 

@@ -20,15 +20,15 @@ func (in *Facts) unplannedStalls() []Stall {
 	var out []Stall
 	for _, e := range in.Stalls {
 		var s history.Stall
-		if e.Value.Into(&s) != nil || s.Late <= 0 {
+		if e.Value().Into(&s) != nil || s.Late <= 0 {
 			continue
 		}
 		gap := history.Interval{From: e.Time - s.Late, To: e.Time}
 		for _, part := range in.without(gap, func(f *history.Injection) bool {
-			return f.Family == history.FamilyClient && slices.Contains(f.Clients, e.Party)
+			return f.Family == history.FamilyClient && slices.Contains(f.Clients, e.Party())
 		}) {
 			if part == gap || part.To-part.From > in.Run.Tolerance { // a signal takes a moment to arrive
-				out = append(out, Stall{e.Party, part, s.Late})
+				out = append(out, Stall{e.Party(), part, s.Late})
 			}
 		}
 	}
@@ -77,8 +77,8 @@ func (in *Facts) actsOf() map[string][]int64 {
 	if in.acts == nil {
 		in.acts = map[string][]int64{}
 		for i := range in.Events {
-			if e := &in.Events[i]; e.F != history.FStall && history.ClientOf(e.Party) != "" {
-				in.acts[e.Party] = append(in.acts[e.Party], e.Time)
+			if e := &in.Events[i]; e.F() != history.FStall && history.ClientOf(e.Party()) != "" {
+				in.acts[e.Party()] = append(in.acts[e.Party()], e.Time)
 			}
 		}
 		for _, times := range in.acts {
@@ -114,7 +114,7 @@ type Load struct {
 func (in *Facts) Loads() (out []Load) {
 	for _, e := range in.Pressure {
 		var p history.Pressure
-		if e.Value.Into(&p) == nil && p.Span > 0 {
+		if e.Value().Into(&p) == nil && p.Span > 0 {
 			span, of := float64(p.Span), max(p.CPU, p.IO)
 			servers := of
 			if p.Servers != nil {

@@ -12,15 +12,15 @@ func (in *Facts) findStands() map[string][]history.Interval {
 	open, out := map[string]int64{}, map[string][]history.Interval{}
 	for i := range in.Events {
 		e := &in.Events[i]
-		if e.F != history.FPoint {
+		if e.F() != history.FPoint {
 			continue
 		}
-		switch since, stands := open[e.Party]; {
-		case e.Type == history.Invoke:
-			open[e.Party] = e.Time
+		switch since, stands := open[e.Party()]; {
+		case e.Type() == history.Invoke:
+			open[e.Party()] = e.Time
 		case stands:
-			delete(open, e.Party)
-			out[e.Party] = append(out[e.Party], in.withoutFaults(e.Party, history.Interval{From: since, To: e.Time})...)
+			delete(open, e.Party())
+			out[e.Party()] = append(out[e.Party()], in.withoutFaults(e.Party(), history.Interval{From: since, To: e.Time})...)
 		}
 	}
 	for party, since := range open {

@@ -19,7 +19,7 @@ func (in *Facts) tokensTaken(register, lock string) (out []Shown) {
 	var taken []*history.Call // requests that were accepted with a token
 	for _, g := range in.ByLock[lock] {
 		for _, u := range g.Uses {
-			if u.Invoke.Register == register && u.Invoke.Token.Set && u.Outcome() == history.OK {
+			if u.Invoke.Register() == register && u.Invoke.Token().Set && u.Outcome() == history.OK {
 				taken = append(taken, u)
 			}
 		}
@@ -31,24 +31,24 @@ func (in *Facts) tokensTaken(register, lock string) (out []Shown) {
 	told := map[string]bool{}
 	for _, u := range taken {
 		for len(answered) > 0 && answered[0].End() < u.Start() {
-			if a := answered[0]; highest == nil || a.Invoke.Token.V > highest.Invoke.Token.V {
+			if a := answered[0]; highest == nil || a.Invoke.Token().V > highest.Invoke.Token().V {
 				highest = a
 			}
 			answered = answered[1:]
 		}
-		if highest == nil || told[u.Invoke.Grant] {
+		if highest == nil || told[u.Invoke.Grant()] {
 			continue
 		}
-		s := Shown{Event: u.Return, Value: highest.Invoke.Token.V, Holder: highest.Invoke.Grant}
+		s := Shown{Event: u.Return, Value: highest.Invoke.Token().V, Holder: highest.Invoke.Grant()}
 		switch {
-		case u.Invoke.Token.V < s.Value:
+		case u.Invoke.Token().V < s.Value:
 			s.What = ShowsStale
-		case u.Invoke.Token.V == s.Value && !in.mayShare(u.Invoke.Grant, s.Holder):
+		case u.Invoke.Token().V == s.Value && !in.mayShare(u.Invoke.Grant(), s.Holder):
 			s.What = ShowsEqual
 		default:
 			continue
 		}
-		told[u.Invoke.Grant] = true
+		told[u.Invoke.Grant()] = true
 		out = append(out, s)
 	}
 	return out

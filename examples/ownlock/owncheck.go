@@ -99,13 +99,13 @@ func follow(in *checker.Input, entries []posted) (findings []checker.Finding, lo
 func postedUnder(in *checker.Input, lock string) (out []posted, strange []checker.Finding) {
 	for _, g := range in.ByLock[lock] {
 		for _, u := range g.Uses {
-			if u.Invoke.F != history.FWork || u.Outcome() != history.OK {
+			if u.Invoke.F() != history.FWork || u.Outcome() != history.OK {
 				continue
 			}
 			p := posted{grant: g, call: u}
-			if err := u.Invoke.Value.Into(&p.Entry); err != nil || p.Number < 1 || !g.Granted() {
+			if err := u.Invoke.Value().Into(&p.Entry); err != nil || p.Number < 1 || !g.Granted() {
 				f := finding(RuleStrange, fmt.Sprintf("%s wrote an invalid entry, or wrote without the lock: %s", g.Client,
-					u.Invoke.Value.JSON), p)
+					u.Invoke.Value().JSON), p)
 				f.Cause, f.CauseKind, f.Doubtful = "an error in the record", checker.CauseRecord, true
 				strange = append(strange, f)
 				continue

@@ -27,7 +27,7 @@ func TestStaleFile(t *testing.T) {
 		}
 	}
 	for _, f := range out.Record.Faults {
-		if f.HealEnd == nil || f.HealEnd.Message != "old files restored: 1" {
+		if f.HealEnd == nil || f.HealEnd.Message() != "old files restored: 1" {
 			t.Errorf("how it was healed: %+v", f.HealEnd)
 		}
 	}
@@ -66,7 +66,7 @@ func TestAFaultWithoutProof(t *testing.T) {
 		Exit: []int{harness.ExitUnknown}, Verdicts: map[string]checker.Verdict{checker.Coverage: checker.Unknown},
 	})
 	for _, f := range out.Record.Faults {
-		if f.Effective() || !strings.Contains(f.Effect.Message, "returned no proof") {
+		if f.Effective() || !strings.Contains(f.Effect.Message(), "returned no proof") {
 			t.Errorf("the fault: %+v", f.Effect)
 		}
 	}

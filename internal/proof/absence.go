@@ -46,7 +46,7 @@ type nestedWait struct {
 
 // nested are the times in which the client of a request waited for its lock and held another one, which it had before.
 func (s *scene) nested(g *history.Grant) (out []nestedWait) {
-	if g.Acquire == nil || g.Acquire.Invoke.F != history.FAcquire {
+	if g.Acquire == nil || g.Acquire.Invoke.F() != history.FAcquire {
 		return nil
 	}
 	end := s.Events[len(s.Events)-1].Time
@@ -86,7 +86,7 @@ const (
 func (s *scene) overtaken(c Claim) (story []string, err error) {
 	g := s.ByID[one(c.Grants)]
 	ended := g != nil && queues(g) && (g.Granted() ||
-		(g.Acquire.Outcome() == history.Fail && g.Acquire.Return.Error == history.ErrBusy))
+		(g.Acquire.Outcome() == history.Fail && g.Acquire.Return.Code() == history.ErrBusy))
 	if !ended || g.Acquire.Start() != c.From || g.Acquire.End() != c.To || !s.Run.Fair {
 		return nil, errors.New("the finding must name one wait, from its beginning to its end, for a lock that promises an order")
 	}
@@ -130,7 +130,7 @@ func (s *scene) queued(g *history.Grant) bool { return g.Granted() && queues(g) 
 
 // queues reports whether an attempt waits, and has a place in a queue.
 func queues(g *history.Grant) bool {
-	return g.Acquire != nil && g.Mode != history.ModeShared && g.Acquire.Invoke.F == history.FAcquire
+	return g.Acquire != nil && g.Mode != history.ModeShared && g.Acquire.Invoke.F() == history.FAcquire
 }
 
 // longest is for how long the host stood still in a wait at a time; busy counts as well where it is the first one of its client.
@@ -162,9 +162,9 @@ func (s *scene) refusedValid(c Claim) (story []string, err error) {
 	}
 	g := of[0]
 	refused := slices.ContainsFunc(s.Registered, func(e *history.Event) bool {
-		return e.Grant == g.ID && e.Error == history.ErrStaleToken && e.Time == c.From
+		return e.Grant() == g.ID && e.Code() == history.ErrStaleToken && e.Time == c.From
 	}) || slices.ContainsFunc(g.Uses, func(u *history.Call) bool { // of a resource that keeps no log
-		return len(s.Registered) == 0 && u.Return != nil && u.Return.Error == history.ErrStaleToken && u.Return.Time == c.From
+		return len(s.Registered) == 0 && u.Return != nil && u.Return.Code() == history.ErrStaleToken && u.Return.Time == c.From
 	})
 	kill, killed := s.Kills[g.Client]
 	switch {

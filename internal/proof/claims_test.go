@@ -26,7 +26,7 @@ func TestClaimsOfHistories(t *testing.T) {
 			c, rec := claimOf(t, d), in.Record
 			var of []int64
 			for i := range rec.Events {
-				if e := &rec.Events[i]; slices.Contains(c.Grants, e.Grant) {
+				if e := &rec.Events[i]; slices.Contains(c.Grants, e.Grant()) {
 					of = append(of, e.Index)
 				}
 			}

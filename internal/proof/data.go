@@ -22,8 +22,8 @@ const (
 // logged are the accepted requests of a grant in the log of a register, in order.
 func (s *scene) logged(grant string) (out []*history.Event) {
 	for i := range s.Events {
-		if e := &s.Events[i]; e.Party == history.PartyRegister && e.Type == history.OK && e.Grant == grant &&
-			(e.F == history.FRead || e.F == history.FWrite) {
+		if e := &s.Events[i]; e.Party() == history.PartyRegister && e.Type() == history.OK && e.Grant() == grant &&
+			(e.F() == history.FRead || e.F() == history.FWrite) {
 			out = append(out, e)
 		}
 	}
@@ -32,7 +32,7 @@ func (s *scene) logged(grant string) (out []*history.Event) {
 
 // at is the one of some events that came at a moment.
 func at(events []*history.Event, when int64, kind ...string) *history.Event {
-	e, _ := lists.Find(events, func(e *history.Event) bool { return e.Time == when && slices.Contains(kind, e.F) })
+	e, _ := lists.Find(events, func(e *history.Event) bool { return e.Time == when && slices.Contains(kind, e.F()) })
 	return e
 }
 
@@ -57,7 +57,7 @@ func (s *scene) lost(c Claim) (span history.Interval, err error) {
 		return span, errors.New("the events do not show that the register accepted the two requests of the finding at the times and " +
 			"in the order that the finding gives")
 	}
-	if w.Register != e.Register || w.Lock != e.Lock {
+	if w.Register() != e.Register() || w.Lock() != e.Lock() {
 		return span, errors.New("the two requests were sent to different registers, but the finding needs two requests to the same " +
 			"register")
 	}
@@ -69,7 +69,7 @@ func (s *scene) lost(c Claim) (span history.Interval, err error) {
 	case read == nil || read.Index >= w.Index:
 		return span, fmt.Errorf("%s had not read the register before %s wrote to it, so the events do not prove the violation",
 			of[1].Client, of[0].Client)
-	case c.Rule != split && e.Value.Base.Set && e.Value.Base != saw(read):
+	case c.Rule != split && e.Base().Set && e.Base() != saw(read):
 		return span, fmt.Errorf("the value that %s wrote is not based on the value that this client had read before, so the events "+
 			"do not prove the violation", of[1].Client)
 	case c.Rule != split && s.acknowledged(w) == nil:
@@ -82,7 +82,7 @@ func (s *scene) lost(c Claim) (span history.Interval, err error) {
 // at all where it is asked whether its section was cut in two.
 func (s *scene) readBefore(c Claim, of []*history.Grant, w, e *history.Event) (read *history.Event, err error) {
 	for _, r := range s.logged(of[1].ID) {
-		if r.Register != e.Register || r.Index >= e.Index || (c.Rule == split && r.F != history.FRead) {
+		if r.Register() != e.Register() || r.Index >= e.Index || (c.Rule == split && r.F() != history.FRead) {
 			continue
 		}
 		if r.Index > w.Index && c.Rule != split {
@@ -98,21 +98,21 @@ func (s *scene) readBefore(c Claim, of []*history.Grant, w, e *history.Event) (r
 
 // saw is the value that a client knew after a request.
 func saw(e *history.Event) history.Opt {
-	if e.F == history.FWrite {
-		return e.Value.New
+	if e.F() == history.FWrite {
+		return e.New()
 	}
-	return e.Value.Base
+	return e.Base()
 }
 
 // acknowledged is the call of a write of which its client was told that it was accepted.
 func (s *scene) acknowledged(w *history.Event) *history.Call {
-	g := s.ByID[w.Grant]
+	g := s.ByID[w.Grant()]
 	if g == nil {
 		return nil
 	}
 	u, _ := lists.Find(g.Uses, func(u *history.Call) bool {
 		o := u.Invoke
-		return o.F == history.FWrite && o.Register == w.Register && u.Outcome() == history.OK && o.Value.New == w.Value.New
+		return o.F() == history.FWrite && o.Register() == w.Register() && u.Outcome() == history.OK && o.New() == w.New()
 	})
 	return u
 }
@@ -121,18 +121,18 @@ func (s *scene) acknowledged(w *history.Event) *history.Call {
 func (s *scene) replaced(c Claim, a, b *history.Grant) error {
 	find := func(g *history.Grant, when int64) (write *history.Call, read bool) {
 		for _, u := range g.Uses {
-			if u.Invoke.F == history.FWrite && u.Outcome() == history.OK && u.End() == when {
+			if u.Invoke.F() == history.FWrite && u.Outcome() == history.OK && u.End() == when {
 				write = u
 			}
 		}
 		return write, write != nil && slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
-			return u.Invoke.F == history.FRead && u.Outcome() == history.OK && u.Invoke.Register == write.Invoke.Register &&
-				u.Return.Value.Base == write.Invoke.Value.Base
+			return u.Invoke.F() == history.FRead && u.Outcome() == history.OK && u.Invoke.Register() == write.Invoke.Register() &&
+				u.Return.Base() == write.Invoke.Base()
 		})
 	}
 	w, wRead := find(a, c.From)
 	e, eRead := find(b, c.To)
-	if !wRead || !eRead || w.Invoke.Register != e.Invoke.Register || w.Invoke.Value.Base != e.Invoke.Value.Base {
+	if !wRead || !eRead || w.Invoke.Register() != e.Invoke.Register() || w.Invoke.Base() != e.Invoke.Base() {
 		return errors.New("the finding needs two acknowledged writes that replaced the same value of a register, and both clients " +
 			"must have read this value before: the events do not show this")
 	}
@@ -142,7 +142,7 @@ func (s *scene) replaced(c Claim, a, b *history.Grant) error {
 // lossClass: a loss is of the class of the overlap of its two grants; where they did not meet, one of the writes was asked for
 // inside its own hold and applied after it, which is inherent. Where the lock's own transaction is the fence, it is a defect.
 func (s *scene) lossClass(c Claim, w, e *history.Event) error {
-	first, second := s.ByID[w.Grant], s.ByID[e.Grant]
+	first, second := s.ByID[w.Grant()], s.ByID[e.Grant()]
 	if s.Run.OwnFence {
 		return same(c, defect, ownFence)
 	}
@@ -170,7 +170,7 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 		return errors.New("the two clients never believed at the same time that they held the lock, and no write came late (that is, " +
 			"after its client had lost the lock), so the events prove no violation")
 	}
-	if logged := len(s.logged(e.Grant)) > 0; c.Rule == lostUpdate && logged {
+	if logged := len(s.logged(e.Grant())) > 0; c.Rule == lostUpdate && logged {
 		return errors.New("the finding has the wrong rule: the rule must be late-write, because the two clients never believed at " +
 			"the same time that they held the lock, and the write came late (that is, after its client had lost the lock)")
 	}
@@ -188,10 +188,10 @@ func same(c Claim, class, reason string) error {
 
 // appliedLate: a write was asked for inside the hold of its grant and applied after it.
 func (s *scene) appliedLate(w *history.Event) bool {
-	g := s.ByID[w.Grant]
+	g := s.ByID[w.Grant()]
 	hold := s.belief(g)
 	return w.Time >= hold.To && slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
-		return u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Start() <= hold.To
+		return u.Invoke.F() == history.FWrite && u.Invoke.Register() == w.Register() && u.Start() <= hold.To
 	})
 }
 
@@ -214,17 +214,17 @@ func (s *scene) fence(c Claim) (span history.Interval, err error) {
 	switch {
 	case c.Rule == "log-mismatch":
 		return span, s.mismatch(e)
-	case e.Register != fencedReg:
-		return span, fmt.Errorf("the register %s does not check fencing tokens, so it is right to accept every token", e.Register)
-	case c.Rule == "no-token" && e.Token.Set:
+	case e.Register() != fencedReg:
+		return span, fmt.Errorf("the register %s does not check fencing tokens, so it is right to accept every token", e.Register())
+	case c.Rule == "no-token" && e.Token().Set:
 		return span, errors.New("the finding says that the request had no fencing token, but the request had a token")
 	case c.Rule == "no-token":
 		return span, nil
 	case c.Rule == "stale-accepted":
-		return span, s.contradicted(e, func(o *history.Event) bool { return o.Token.Set && o.Token.V > e.Token.V })
+		return span, s.contradicted(e, func(o *history.Event) bool { return o.Token().Set && o.Token().V > e.Token().V })
 	}
 	return span, s.contradicted(e, func(o *history.Event) bool {
-		return o.Token == e.Token && o.Grant != e.Grant && !s.together(o.Grant, e.Grant)
+		return o.Token() == e.Token() && o.Grant() != e.Grant() && !s.together(o.Grant(), e.Grant())
 	})
 }
 
@@ -234,7 +234,7 @@ func (s *scene) accepted(e *history.Event) (out []*history.Event) {
 		if o == e {
 			break
 		}
-		if o.Type == history.OK && o.Register == e.Register && o.Lock == e.Lock {
+		if o.Type() == history.OK && o.Register() == e.Register() && o.Lock() == e.Lock() {
 			out = append(out, o)
 		}
 	}
@@ -252,13 +252,13 @@ func (s *scene) contradicted(e *history.Event, by func(o *history.Event) bool) e
 
 // mismatch: a read was answered with something else than was written last.
 func (s *scene) mismatch(e *history.Event) error {
-	value := s.Run.Registers[e.Register]
+	value := s.Run.Registers[e.Register()]
 	for _, o := range s.accepted(e) {
-		if o.F == history.FWrite {
-			value = o.Value.New.V
+		if o.F() == history.FWrite {
+			value = o.New().V
 		}
 	}
-	if e.F != history.FRead || !e.Value.Base.Set || e.Value.Base.V == value {
+	if e.F() != history.FRead || !e.Base().Set || e.Base().V == value {
 		return errors.New("the read in the finding correctly returned the last written value, so the register made no error")
 	}
 	return nil

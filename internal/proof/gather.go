@@ -27,8 +27,8 @@ func (l *registerLogs) expect(findings []Claimed) {
 		}
 	}
 	for _, e := range l.all {
-		if of, expected := l.expected[e.Grant]; expected {
-			l.expected[e.Grant] = append(of, e)
+		if of, expected := l.expected[e.Grant()]; expected {
+			l.expected[e.Grant()] = append(of, e)
 		}
 	}
 }
@@ -41,7 +41,7 @@ func (l *registerLogs) of(grant string) []*history.Event {
 	l.once.Do(func() {
 		l.byGrant = map[string][]*history.Event{}
 		for _, e := range l.all {
-			l.byGrant[e.Grant] = append(l.byGrant[e.Grant], e)
+			l.byGrant[e.Grant()] = append(l.byGrant[e.Grant()], e)
 		}
 	})
 	return l.byGrant[grant]
@@ -117,7 +117,7 @@ func (a *gathering) grant(g *history.Grant) {
 	a.calls(g.Uses...)
 	a.add(g.Losses...)
 	for i := range rec.Events {
-		if e := &rec.Events[i]; g.Assured.Set && e.F == history.FAsked && e.Grant == g.ID {
+		if e := &rec.Events[i]; g.Assured.Set && e.F() == history.FAsked && e.Grant() == g.ID {
 			a.add(e)
 		}
 	}
@@ -151,7 +151,7 @@ func (a *gathering) excuses(g *history.Grant) {
 	from, to := g.Sent(), max(a.claim.To, s.gaveUp(g))
 	for i := range a.r.rec.Events {
 		e := &a.r.rec.Events[i]
-		if (e.F == history.FStall || e.F == history.FPoint) && e.Time >= from && e.Time <= to && s.excuses(e, g.Client) {
+		if (e.F() == history.FStall || e.F() == history.FPoint) && e.Time >= from && e.Time <= to && s.excuses(e, g.Client) {
 			a.add(e)
 		}
 	}
@@ -172,12 +172,12 @@ func (a *gathering) others() {
 		return
 	}
 	for _, o := range slices.Backward(a.r.rec.Registered) {
-		if o.Index >= e.Index || o.Type != history.OK || o.Register != e.Register || o.Lock != e.Lock {
+		if o.Index >= e.Index || o.Type() != history.OK || o.Register() != e.Register() || o.Lock() != e.Lock() {
 			continue
 		}
 		wanted := map[string]bool{
-			"log-mismatch": o.F == history.FWrite, "stale-accepted": o.Token.V > e.Token.V,
-			"equal-token": o.Token == e.Token && o.Grant != e.Grant,
+			"log-mismatch": o.F() == history.FWrite, "stale-accepted": o.Token().V > e.Token().V,
+			"equal-token": o.Token() == e.Token() && o.Grant() != e.Grant(),
 		}
 		if wanted[a.claim.Rule] {
 			a.add(o)
@@ -191,11 +191,11 @@ func (a *gathering) forbidding(g *history.Grant) {
 	s := &scene{Record: a.r.rec}
 	all := s.showed(g.Lock)
 	for _, u := range all {
-		if u.Invoke.Grant != g.ID || u.End() != a.claim.To {
+		if u.Invoke.Grant() != g.ID || u.End() != a.claim.To {
 			continue
 		}
 		if i := slices.IndexFunc(all, func(o *history.Call) bool { return s.forbids(o, u) == a.claim.Rule }); i >= 0 {
-			a.calls(all[i], a.r.rec.ByID[all[i].Invoke.Grant].Acquire)
+			a.calls(all[i], a.r.rec.ByID[all[i].Invoke.Grant()].Acquire)
 			return
 		}
 	}

@@ -54,11 +54,11 @@ type standstill struct {
 func (s *scene) standstills(of func(party string) bool) (out []standstill) {
 	for _, e := range s.Stalls {
 		var stall history.Stall
-		if !of(e.Party) || e.Value.Into(&stall) != nil {
+		if !of(e.Party()) || e.Value().Into(&stall) != nil {
 			continue
 		}
 		ours := s.faultsOn(func(f *history.Injection) bool {
-			return f.Family == history.FamilyClient && slices.Contains(f.Clients, e.Party)
+			return f.Family == history.FamilyClient && slices.Contains(f.Clients, e.Party())
 		})
 		gap := history.Interval{From: e.Time - stall.Late, To: e.Time}
 		for _, part := range without(gap, ours) {
@@ -82,7 +82,7 @@ func (s *scene) stalled(client string) (out []history.Interval) {
 	}
 	var acts []int64
 	for i := range s.Events {
-		if e := &s.Events[i]; e.Party == client && e.F != history.FStall {
+		if e := &s.Events[i]; e.Party() == client && e.F() != history.FStall {
 			acts = append(acts, e.Time)
 		}
 	}
@@ -109,8 +109,8 @@ func (s *scene) stood(client string) (out []history.Interval) {
 	faults := s.faultsOn(func(f *history.Injection) bool { return f.Late(client) })
 	for i := range s.Events {
 		switch e := &s.Events[i]; {
-		case e.F != history.FPoint || e.Party != client:
-		case e.Type == history.Invoke:
+		case e.F() != history.FPoint || e.Party() != client:
+		case e.Type() == history.Invoke:
 			since = e.Time
 		case since != unset:
 			out = append(out, without(history.Interval{From: since, To: e.Time}, faults)...)
@@ -130,7 +130,7 @@ const busyShare = 0.9
 func (s *scene) busy() (out []history.Interval) {
 	for _, e := range s.Pressure {
 		var p history.Pressure
-		if e.Value.Into(&p) == nil && float64(max(p.CPU, p.IO)) >= busyShare*float64(p.Span) {
+		if e.Value().Into(&p) == nil && float64(max(p.CPU, p.IO)) >= busyShare*float64(p.Span) {
 			out = append(out, history.Interval{From: e.Time - p.Span, To: e.Time})
 		}
 	}
@@ -209,10 +209,10 @@ func (s *scene) gaveUpOn(c *history.Call) int64 {
 	if c.Return != nil {
 		return c.Return.Time
 	}
-	if kill, killed := s.Kills[c.Invoke.Client]; killed {
+	if kill, killed := s.Kills[c.Invoke.Client()]; killed {
 		return kill
 	}
-	return s.Last[c.Invoke.Client]
+	return s.Last[c.Invoke.Client()]
 }
 
 // hostLate reports whether the host, or we, account for nearly all of what a library was late with its signal.
@@ -261,13 +261,13 @@ func (s *scene) ends(f *history.Injection, g *history.Grant) bool {
 	switch {
 	case f.Family == history.FamilyClient || f.Family == history.FamilyClock || f.Delays || !f.Hurts(g.Client):
 		return false
-	case f.Effect != nil && f.Effect.Type == history.Fail:
+	case f.Effect != nil && f.Effect.Type() == history.Fail:
 		return false
 	case f.Family == history.FamilyStore && len(f.Clients) == 0: // what lies in the store, not who is connected to it
 		return false
 	}
-	return len(f.Nodes) == 0 || !g.Granted() || len(g.Acquire.Return.Nodes) == 0 ||
-		slices.ContainsFunc(f.Nodes, func(n string) bool { return slices.Contains(g.Acquire.Return.Nodes, n) })
+	return len(f.Nodes) == 0 || !g.Granted() || len(g.Acquire.Return.Nodes()) == 0 ||
+		slices.ContainsFunc(f.Nodes, func(n string) bool { return slices.Contains(g.Acquire.Return.Nodes(), n) })
 }
 
 // freed is from when on the store may have freed a grant because its holder died or its connection ended, or, where the

@@ -26,8 +26,8 @@ type Letter struct {
 	// NeedsRecord: it rests on what did not happen, and holds only with the whole record.
 	NeedsRecord bool `json:"needs_record,omitempty"`
 	// Record is the SHA-256 of the record's history.jsonl.
-	Record string          `json:"record_sha256"`
-	Events []history.Event `json:"events"`
+	Record string         `json:"record_sha256"`
+	Events []history.Line `json:"events"`
 	// Seal is the SHA-256 of all of the above: it shows that the letter was damaged on its way, not who wrote it.
 	Seal string `json:"seal"`
 }
@@ -38,10 +38,13 @@ func (r *Record) Letter(finding Claim, p *Certificate, message, digest string) (
 	if err != nil {
 		return nil, err
 	}
-	if p.Record && r.run != nil && (len(events) == 0 || events[0].F != history.FRun) {
+	if p.Record && r.run != nil && (len(events) == 0 || events[0].F() != history.FRun) {
 		events = slices.Insert(events, 0, *r.run)
 	}
-	l := &Letter{Schema: LetterSchema, Claim: p.Of(finding), Message: message, NeedsRecord: p.Record, Record: digest, Events: events}
+	l := &Letter{
+		Schema: LetterSchema, Claim: p.Of(finding), Message: message, NeedsRecord: p.Record, Record: digest,
+		Events: history.Lines(events),
+	}
 	l.Seal, err = l.seal()
 	return l, err
 }
@@ -105,10 +108,10 @@ func (l *Letter) Verify() (story []string, err error) {
 	case l.NeedsRecord:
 		return nil, ErrRecord
 	}
-	if story, err = Check(l.Events, l.Claim); err != nil {
+	if story, err = Check(history.Events(l.Events...), l.Claim); err != nil {
 		return nil, err
 	}
-	if err := Minimal(l.Events, l.Claim); err != nil {
+	if err := Minimal(history.Events(l.Events...), l.Claim); err != nil {
 		return nil, err
 	}
 	var run history.Run
@@ -139,7 +142,7 @@ func (l *Letter) Against(r *Record, digest string) (story []string, err error) {
 	if l.NeedsRecord {
 		return r.all().shows(l.Claim)
 	}
-	return r.few(l.Claim, l.Events)
+	return r.few(l.Claim, history.Events(l.Events...))
 }
 
 // Digest is the SHA-256 of a record's text.

@@ -89,7 +89,7 @@ func (s *scene) askers(lock string, span history.Interval) map[string]asker {
 			out[g.Mode] = a
 		}
 		ret, call := g.Acquire.Return, history.Interval{From: g.Acquire.Start(), To: s.Events[len(s.Events)-1].Time}
-		once := g.Acquire.Invoke.F == history.FTryAcquire && g.Acquire.Outcome() == history.Fail && call.From < span.From
+		once := g.Acquire.Invoke.F() == history.FTryAcquire && g.Acquire.Outcome() == history.Fail && call.From < span.From
 		if _, killed := s.Kills[g.Client]; killed || (ret != nil && (ret.Time < span.From || once)) {
 			continue
 		}
@@ -105,7 +105,7 @@ func (s *scene) askers(lock string, span history.Interval) map[string]asker {
 		if again {
 			call = history.Interval{From: min(l.From, call.From), To: max(l.To, call.To)}
 		}
-		busy := ret != nil && ret.Type == history.Fail && ret.Error == history.ErrBusy
+		busy := ret != nil && ret.Type() == history.Fail && ret.Code() == history.ErrBusy
 		lates[[2]string{g.Mode, g.Client}] = late{call, l.refused || busy}
 	}
 	for who, l := range lates {

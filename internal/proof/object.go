@@ -181,7 +181,7 @@ func returned(c *history.Call) int64 {
 func saidBy(g *history.Grant, c *history.Call) int64 {
 	for _, rel := range g.Releases {
 		asked, said := rel.Invoke, c.Return
-		if asked.Time == said.Time && asked.Party == said.Party && asked.Index > said.Index && c.Start() < c.End() {
+		if asked.Time == said.Time && asked.Party() == said.Party() && asked.Index > said.Index && c.Start() < c.End() {
 			return c.End() - 1
 		}
 	}

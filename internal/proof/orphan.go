@@ -239,7 +239,7 @@ func (s *scene) lastsUntil(g *history.Grant) int64 {
 	case g.InSession():
 		renews = g.Under.Renews
 		if created := g.Under.Created; created != nil {
-			end = created.Time + created.TTL.Or(ttl)
+			end = created.Time + created.TTL().Or(ttl)
 		}
 	case !g.Granted() && killed:
 		return kill + 2*ttl + slow
@@ -247,14 +247,14 @@ func (s *scene) lastsUntil(g *history.Grant) int64 {
 		return history.Forever
 	case !g.Granted():
 		return s.arrived(s.gaveUpOn(g.Acquire)+ttl, g) + ttl + slow
-	case !g.Acquire.Return.TTL.Set || !g.Acquire.Return.Deadline.Set:
+	case !g.Acquire.Return.TTL().Set || !g.Acquire.Return.Deadline().Set:
 		return history.Forever
 	default:
-		end = g.From() + g.Acquire.Return.TTL.V
+		end = g.From() + g.Acquire.Return.TTL().V
 	}
 	for _, rn := range renews {
 		if rn.Outcome() == history.OK {
-			end = max(end, rn.End()+rn.Return.TTL.Or(ttl))
+			end = max(end, rn.End()+rn.Return.TTL().Or(ttl))
 		} else if rn.Outcome() == history.Info && rn.Start() < end {
 			end += ttl
 		}

@@ -148,14 +148,14 @@ func (s *scene) excused(g *history.Grant) bool {
 }
 
 func (s *scene) excuses(e *history.Event, client string) bool {
-	switch e.F {
+	switch e.F() {
 	case history.FStall:
-		return e.Party == client || history.ClientOf(e.Party) == ""
+		return e.Party() == client || history.ClientOf(e.Party()) == ""
 	case history.FPoint:
-		return e.Party == client && e.Type == history.Invoke
+		return e.Party() == client && e.Type() == history.Invoke
 	case history.FFault:
 		var f history.Fault
-		return e.Type == history.Invoke && e.Value.Into(&f) == nil && (&history.Injection{Fault: f}).Late(client)
+		return e.Type() == history.Invoke && e.Value().Into(&f) == nil && (&history.Injection{Fault: f}).Late(client)
 	}
 	return false
 }

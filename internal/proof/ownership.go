@@ -88,7 +88,7 @@ func (s *scene) gone(g *history.Grant, at int64, asked map[string]bool) bool {
 // must be known that long.
 func (s *scene) over(g *history.Grant, at int64) bool {
 	base := g.RunsOut(s.Run.Tolerance)
-	renews, known := g.Renews, g.Acquire.Return.TTL.Set
+	renews, known := g.Renews, g.Acquire.Return.TTL().Set
 	if g.InSession() {
 		renews, known = g.Under.Renews, g.Under.RunsOut(0).Set && g.Under.LastGranted() <= base
 	}
@@ -98,7 +98,7 @@ func (s *scene) over(g *history.Grant, at int64) bool {
 	for _, rn := range renews {
 		if rn.Outcome() == history.Info {
 			base = max(base, rn.Start()+s.Run.TTL)
-		} else if rn.Outcome() == history.OK && !rn.Return.TTL.Set {
+		} else if rn.Outcome() == history.OK && !rn.Return.TTL().Set {
 			base = max(base, rn.End()+s.Run.TTL)
 		}
 	}
@@ -233,7 +233,7 @@ func (s *scene) serverHurt(h *history.Grant, rel *history.Call) bool {
 		life := history.Interval{From: h.Sent(), To: c.End()}
 		return !slices.ContainsFunc(s.Faults, func(f *history.Injection) bool {
 			ofServer := f.Family != history.FamilyClient && (f.Family != history.FamilyLink || len(f.Clients) == 0)
-			return ofServer && f.Invoke.Type == history.Invoke && !life.Overlap(f.Aftermath(s.Run.Recovery)).Empty()
+			return ofServer && f.Invoke.Type() == history.Invoke && !life.Overlap(f.Aftermath(s.Run.Recovery)).Empty()
 		})
 	})
 }

@@ -26,10 +26,10 @@ end
 	}
 	var some, kept []history.Event
 	for _, e := range rec.Events {
-		if e.F != history.FRelease || e.Type != history.Invoke {
+		if e.F() != history.FRelease || e.Type() != history.Invoke {
 			some = append(some, e)
 		}
-		if e.F != history.FRelease {
+		if e.F() != history.FRelease {
 			kept = append(kept, e)
 		}
 	}

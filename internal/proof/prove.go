@@ -34,18 +34,18 @@ func New(rec *history.Record) *Record {
 		rec: rec, last: map[string]*history.Event{}, ends: map[string]*history.Event{}, kills: map[string]*history.Event{},
 		logs: registerLogs{all: rec.Registered},
 	}
-	if i := slices.IndexFunc(rec.Events, func(e history.Event) bool { return e.F == history.FRun }); i >= 0 {
+	if i := slices.IndexFunc(rec.Events, func(e history.Event) bool { return e.F() == history.FRun }); i >= 0 {
 		r.run = &rec.Events[i]
 	}
 	for _, e := range rec.Ends {
-		r.ends[e.Party] = e
+		r.ends[e.Party()] = e
 	}
 	for client, at := range rec.Kills {
 		r.kills[client] = r.killed(client, at)
 	}
 	for i := len(rec.Events) - 1; i >= 0 && len(r.last) < len(rec.Last); i-- {
-		if e := &rec.Events[i]; e.Client != "" && e.Party == e.Client && r.last[e.Client] == nil {
-			r.last[e.Client] = e
+		if e := &rec.Events[i]; e.Client() != "" && e.Party() == e.Client() && r.last[e.Client()] == nil {
+			r.last[e.Client()] = e
 		}
 	}
 	return r
@@ -55,7 +55,7 @@ func New(rec *history.Record) *Record {
 func (r *Record) killed(client string, at int64) *history.Event {
 	i, _ := slices.BinarySearchFunc(r.rec.Events, at, func(e history.Event, at int64) int { return cmp.Compare(e.Time, at) })
 	for ; i < len(r.rec.Events); i++ {
-		if e := &r.rec.Events[i]; e.F == history.FKill && e.Client == client {
+		if e := &r.rec.Events[i]; e.F() == history.FKill && e.Client() == client {
 			return e
 		}
 	}
@@ -127,7 +127,7 @@ func (r *Record) losses(f Claimed) (out []Claim) {
 	for _, i := range f.Events {
 		switch o := r.at(i); {
 		case o == nil:
-		case o.Time == f.To && (o.Grant == f.Grants[0] || o.Party != history.PartyRegister) && e == nil:
+		case o.Time == f.To && (o.Grant() == f.Grants[0] || o.Party() != history.PartyRegister) && e == nil:
 			e = o
 		default:
 			others = append(others, o)
@@ -136,7 +136,7 @@ func (r *Record) losses(f Claimed) (out []Claim) {
 	for _, w := range others[:min(len(others), mostClaims)] {
 		if e != nil {
 			c := f.Claim
-			c.Grants, c.From, c.To = []string{w.Grant, e.Grant}, w.Time, e.Time
+			c.Grants, c.From, c.To = []string{w.Grant(), e.Grant()}, w.Time, e.Time
 			out = append(out, c)
 		}
 	}
@@ -189,14 +189,14 @@ func unasked(events []history.Event) bool {
 	}
 	for i := range events {
 		e := &events[i]
-		if !e.Process.IsOp() || e.Type == history.Invoke {
+		if !e.Process().IsOp() || e.Type() == history.Invoke {
 			continue
 		}
 		asked := false
 		for k := i - 1; k >= 0 && !asked; k-- {
 			o := &events[k]
-			if o.Process == e.Process {
-				if o.Type != history.Invoke || o.F != e.F {
+			if o.Process() == e.Process() {
+				if o.Type() != history.Invoke || o.F() != e.F() {
 					break
 				}
 				asked = true
@@ -257,7 +257,7 @@ func (r *Record) near(c Claim, named []int64) []history.Event {
 		for _, calls := range [][]*history.Call{g.Renews, g.Releases, g.Uses} {
 			for _, call := range calls {
 				if wanted[call.Invoke.Index] || (call.Return != nil && wanted[call.Return.Index]) ||
-					(ofData[c.Rule].few != nil && call.Invoke.F == history.FWrite) {
+					(ofData[c.Rule].few != nil && call.Invoke.F() == history.FWrite) {
 					a.calls(call)
 				}
 			}

@@ -36,7 +36,7 @@ func (s *scene) damaged(c Claim) (story []string, err error) {
 		}
 	}
 	if found, _ := s.damages("stock"); c.Check == "stock" && slices.ContainsFunc(found, func(d damage) bool {
-		return d.rule == lostUpdate && s.isClaim(d, c, true) && s.pieces(d.event.Lock, found)
+		return d.rule == lostUpdate && s.isClaim(d, c, true) && s.pieces(d.event.Lock(), found)
 	}) {
 		return s.sawWhole(c), nil
 	}
@@ -46,17 +46,17 @@ func (s *scene) damaged(c Claim) (story []string, err error) {
 // pieces reports whether a stock is off by lost changes: then they are the findings.
 func (s *scene) pieces(lock string, found []damage) bool {
 	for _, d := range found {
-		if d.event.Lock == lock && d.rule != lostUpdate && d.rule != split {
+		if d.event.Lock() == lock && d.rule != lostUpdate && d.rule != split {
 			return false
 		}
-		if d.event.Lock == lock && d.rule == lostUpdate {
+		if d.event.Lock() == lock && d.rule == lostUpdate {
 			if _, class, _ := s.blamed(d.event, d.others); class == noClass {
 				return false
 			}
 		}
 	}
 	last, sum, known := s.stockOf(lock)
-	return known && last.Return.Value.Base.V != sum
+	return known && last.Return.Base().V != sum
 }
 
 // isClaim reports whether a damage is what a finding says.
@@ -72,11 +72,11 @@ func (s *scene) isClaim(d damage, c Claim, logged bool) bool {
 	case rule == lostUpdate:
 		_, class, reason = s.blamed(d.event, d.others)
 	}
-	grants, from := []string{d.event.Grant}, d.event.Time
+	grants, from := []string{d.event.Grant()}, d.event.Time
 	for _, o := range d.others {
 		from = min(from, o.Time)
-		if !slices.Contains(grants, o.Grant) {
-			grants = append(grants, o.Grant)
+		if !slices.Contains(grants, o.Grant()) {
+			grants = append(grants, o.Grant())
 		}
 	}
 	if !logged {
@@ -90,8 +90,8 @@ func (s *scene) isClaim(d damage, c Claim, logged bool) bool {
 func (s *scene) damages(register string) (out []damage, logged bool) {
 	byLock := map[string][]*history.Event{}
 	for _, e := range s.Registered {
-		if e.Register == register && (e.F == history.FRead || e.F == history.FWrite) {
-			byLock[e.Lock] = append(byLock[e.Lock], e)
+		if e.Register() == register && (e.F() == history.FRead || e.F() == history.FWrite) {
+			byLock[e.Lock()] = append(byLock[e.Lock()], e)
 		}
 	}
 	for _, lock := range s.Locks {
@@ -102,7 +102,7 @@ func (s *scene) damages(register string) (out []damage, logged bool) {
 		p := &player{s: s, register: register, value: s.Run.Registers[register]}
 		p.of, p.lost = map[string]*section{}, map[*history.Call]bool{}
 		for _, e := range byLock[lock] {
-			if e.Type == history.OK {
+			if e.Type() == history.OK {
 				p.plays(e)
 			}
 		}
@@ -138,14 +138,14 @@ func (p *player) plays(e *history.Event) {
 	if p.register == fencedReg {
 		p.fence(e)
 	}
-	sec := p.of[e.Grant]
+	sec := p.of[e.Grant()]
 	if sec == nil {
 		sec = &section{began: -1, read: -1}
-		p.of[e.Grant] = sec
+		p.of[e.Grant()] = sec
 	}
 	n := len(p.writes)
-	if e.F == history.FRead {
-		if e.Value.Base.Set && e.Value.Base.V != p.value {
+	if e.F() == history.FRead {
+		if e.Base().Set && e.Base().V != p.value {
 			p.shows("log-mismatch", e)
 		}
 		if sec.read = n; sec.began < 0 {
@@ -160,7 +160,7 @@ func (p *player) plays(e *history.Event) {
 	}
 	var unseen []*history.Event
 	for _, w := range p.writes[max(sec.read, sec.wrote):] {
-		if call := p.s.acknowledged(w); w.Grant != e.Grant && call != nil && !p.lost[call] {
+		if call := p.s.acknowledged(w); w.Grant() != e.Grant() && call != nil && !p.lost[call] {
 			p.lost[call] = true
 			unseen = append(unseen, w)
 		}
@@ -168,13 +168,13 @@ func (p *player) plays(e *history.Event) {
 	if sec.wrote = n; len(unseen) > 0 {
 		p.shows(lostUpdate, e, unseen...)
 	}
-	p.writes, p.value = append(p.writes, e), e.Value.New.V
+	p.writes, p.value = append(p.writes, e), e.New().V
 }
 
 // cuts looks for writes of others between the first read of a section and the last one.
 func (p *player) cuts(sec *section, e *history.Event) {
 	between := slices.Clone(p.writes[max(sec.began, sec.whole):])
-	others := slices.DeleteFunc(between, func(w *history.Event) bool { return w.Grant == e.Grant })
+	others := slices.DeleteFunc(between, func(w *history.Event) bool { return w.Grant() == e.Grant() })
 	switch {
 	case sec.cut:
 	case len(others) == 0:
@@ -188,11 +188,11 @@ func (p *player) cuts(sec *section, e *history.Event) {
 // fence holds a token against those that the register accepted before.
 func (p *player) fence(e *history.Event) {
 	switch top := p.top; {
-	case !e.Token.Set:
+	case !e.Token().Set:
 		p.shows("no-token", e)
-	case top != nil && e.Token.V < top.Token.V:
+	case top != nil && e.Token().V < top.Token().V:
 		p.shows("stale-accepted", e)
-	case top != nil && e.Token.V == top.Token.V && e.Grant != top.Grant && !p.s.together(e.Grant, top.Grant):
+	case top != nil && e.Token().V == top.Token().V && e.Grant() != top.Grant() && !p.s.together(e.Grant(), top.Grant()):
 		p.shows("equal-token", e)
 	default:
 		p.top = e
@@ -211,22 +211,22 @@ func (s *scene) sameBase(register, lock string) (out []damage) {
 	for _, g := range s.ByLock[lock] {
 		for _, u := range g.Uses {
 			e := u.Invoke
-			if e.F != history.FWrite || e.Register != register || !e.Value.Base.Set || !e.Value.New.Set || u.Outcome() == history.Fail {
+			if e.F() != history.FWrite || e.Register() != register || !e.Base().Set || !e.New().Set || u.Outcome() == history.Fail {
 				continue
 			}
-			news[e.Value.New.V]++
+			news[e.New().V]++
 			if u.Outcome() == history.OK && slices.ContainsFunc(g.Uses, func(r *history.Call) bool {
-				read := r.Invoke.F == history.FRead && r.Invoke.Register == register && r.Outcome() == history.OK
-				return read && r.Return.Value.Base == e.Value.Base
+				read := r.Invoke.F() == history.FRead && r.Invoke.Register() == register && r.Outcome() == history.OK
+				return read && r.Return.Base() == e.Base()
 			}) {
-				bases[e.Value.Base.V] = append(bases[e.Value.Base.V], u)
+				bases[e.Base().V] = append(bases[e.Base().V], u)
 			}
 		}
 	}
 	for base, calls := range bases {
 		slices.SortFunc(calls, func(a, b *history.Call) int { return cmp.Compare(a.End(), b.End()) })
 		for i := 1; i < len(calls) && news[base] <= 1; i++ {
-			if calls[i-1].Invoke.Grant != calls[i].Invoke.Grant {
+			if calls[i-1].Invoke.Grant() != calls[i].Invoke.Grant() {
 				out = append(out, damage{lostUpdate, calls[i].Return, []*history.Event{calls[i-1].Return}})
 			}
 		}
@@ -237,7 +237,7 @@ func (s *scene) sameBase(register, lock string) (out []damage) {
 // blamed says what a loss comes of: the overlap of its grants that counts most, or a write that was applied late; else nobody
 // knows.
 func (s *scene) blamed(e *history.Event, others []*history.Event) (rule, class, reason string) {
-	g, all := s.ByID[e.Grant], append([]*history.Event{e}, others...)
+	g, all := s.ByID[e.Grant()], append([]*history.Event{e}, others...)
 	switch {
 	case g == nil || !g.Granted():
 		return lostUpdate, noClass, "not-granted"
@@ -249,7 +249,7 @@ func (s *scene) blamed(e *history.Event, others []*history.Event) (rule, class, 
 	rank := []string{defect, undetermined, inherent}
 	together := false
 	for _, w := range others {
-		h := s.ByID[w.Grant]
+		h := s.ByID[w.Grant()]
 		if h == nil || !h.Granted() {
 			continue
 		}
@@ -271,7 +271,7 @@ func (s *scene) blamed(e *history.Event, others []*history.Event) (rule, class, 
 	case class != "":
 		return lostUpdate, class, reason
 	case slices.ContainsFunc(all, func(w *history.Event) bool {
-		h := s.ByID[w.Grant]
+		h := s.ByID[w.Grant()]
 		return h != nil && h.Granted() && s.appliedLate(w)
 	}):
 		return lateWrite, inherent, applied
@@ -283,9 +283,9 @@ func (s *scene) blamed(e *history.Event, others []*history.Event) (rule, class, 
 
 // wroteAfterRelease reports whether a write was asked for after the store had answered the release of its grant.
 func (s *scene) wroteAfterRelease(w *history.Event) bool {
-	g := s.ByID[w.Grant]
+	g := s.ByID[w.Grant()]
 	return g != nil && slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
-		same := u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Invoke.Value.New == w.Value.New
+		same := u.Invoke.F() == history.FWrite && u.Invoke.Register() == w.Register() && u.Invoke.New() == w.New()
 		return same && u.Start() > g.Answered()
 	})
 }
@@ -297,22 +297,22 @@ func (s *scene) stockOf(lock string) (last *history.Call, sum int64, known bool)
 	var uses []*history.Call
 	for _, g := range s.ByLock[lock] {
 		for _, u := range g.Uses {
-			if u.Invoke.Register != "stock" || u.Outcome() == history.Fail {
+			if u.Invoke.Register() != "stock" || u.Outcome() == history.Fail {
 				continue
 			}
 			uses = append(uses, u)
-			if u.Invoke.F == history.FRead && u.Outcome() == history.OK && (last == nil || u.Start() > last.Start()) {
+			if u.Invoke.F() == history.FRead && u.Outcome() == history.OK && (last == nil || u.Start() > last.Start()) {
 				last = u
 			}
 		}
 	}
 	for _, u := range uses {
 		switch {
-		case last == nil || (u.Outcome() == history.OK && u.Start() > last.End()) || u.Invoke.F != history.FWrite:
+		case last == nil || (u.Outcome() == history.OK && u.Start() > last.End()) || u.Invoke.F() != history.FWrite:
 		case u.End() >= last.Start():
 			return last, 0, false
 		default:
-			sum += u.Invoke.Value.New.V - u.Invoke.Value.Base.V
+			sum += u.Invoke.New().V - u.Invoke.Base().V
 		}
 	}
 	return last, sum, last != nil
@@ -326,19 +326,19 @@ func (s *scene) stockOff(c Claim) (story []string, err error) {
 	}
 	last, sum, known := s.stockOf(g.Lock)
 	found, _ := s.damages("stock")
-	found = slices.DeleteFunc(found, func(d damage) bool { return d.event.Lock != g.Lock || d.rule == split })
+	found = slices.DeleteFunc(found, func(d damage) bool { return d.event.Lock() != g.Lock || d.rule == split })
 	switch {
 	case !known:
 		return nil, errors.New("it is unknown which writes took effect before the client read the stock, so what it should have read " +
 			"is unknown")
-	case last.Invoke.Grant != g.ID || last.Start() != c.From || last.End() != c.To || last.Return.Value.Base.V == sum:
+	case last.Invoke.Grant() != g.ID || last.Start() != c.From || last.End() != c.To || last.Return.Base().V == sum:
 		return nil, errors.New("at the time of the finding no client read a stock that differs from the initial stock plus the " +
 			"acknowledged changes")
 	case len(found) > 0 && s.pieces(g.Lock, found):
 		return nil, errors.New("lost changes explain why the stock is off: they are the findings")
 	}
 	return []string{fmt.Sprintf("%s read a stock of %d, but the initial stock plus the acknowledged changes is %d.",
-		g.Client, last.Return.Value.Base.V, sum)}, nil
+		g.Client, last.Return.Base().V, sum)}, nil
 }
 
 // one is the only one of some names; empty where there are none or more.

@@ -22,7 +22,7 @@ type scene struct {
 
 // read puts events together. They come in order, each once.
 func read(events []history.Event) (*scene, error) {
-	if len(events) == 0 || events[0].F != history.FRun {
+	if len(events) == 0 || events[0].F() != history.FRun {
 		return nil, errors.New("the first event of a proof must be the run event, which describes the run")
 	}
 	for i := range events[1:] {

@@ -31,12 +31,12 @@ func (s *scene) lateTry(c Claim) (span history.Interval, err error) {
 		return span, errors.New("the finding must name exactly one attempt to acquire the lock")
 	}
 	call := s.ByID[c.Grants[0]].Acquire
-	if call.Invoke.F != history.FTryAcquire {
+	if call.Invoke.F() != history.FTryAcquire {
 		return span, errors.New("the finding is about a try-acquire (an acquire that does not wait), but the client got the grant by " +
 			"an acquire that waits")
 	}
-	span = history.Interval{From: call.Start(), To: s.Last[call.Invoke.Client]}
-	if kill, killed := s.Kills[call.Invoke.Client]; killed {
+	span = history.Interval{From: call.Start(), To: s.Last[call.Invoke.Client()]}
+	if kill, killed := s.Kills[call.Invoke.Client()]; killed {
 		span.To = kill
 	}
 	if call.Return != nil {
@@ -66,13 +66,13 @@ func (s *scene) doneTwice(c Claim) (span history.Interval, err error) {
 		var job struct {
 			Period *int64 `json:"period"`
 		}
-		ok := call.Invoke.F == history.FWork && call.Outcome() == history.OK && call.Invoke.Value.Into(&job) == nil
+		ok := call.Invoke.F() == history.FWork && call.Outcome() == history.OK && call.Invoke.Value().Into(&job) == nil
 		if ok && job.Period != nil {
 			jobs[*job.Period] = append(jobs[*job.Period], call)
 		}
 	}
 	for _, done := range jobs {
-		by := slices.EqualFunc(done, c.Grants, func(call *history.Call, id string) bool { return call.Invoke.Grant == id })
+		by := slices.EqualFunc(done, c.Grants, func(call *history.Call, id string) bool { return call.Invoke.Grant() == id })
 		if by && len(done) > 1 && done[0].Start() == c.From && done[len(done)-1].End() == c.To {
 			return history.Interval{From: c.From, To: c.To}, nil
 		}
@@ -175,7 +175,7 @@ func (s *scene) renewedShort(c Claim) (span history.Interval, err error) {
 		return span, err
 	}
 	for _, rn := range of[0].Renews {
-		if rn.Outcome() == history.OK && rn.Return.Sent.V == c.From && rn.End() == c.To && s.short(of[0], rn) > s.Run.Tolerance {
+		if rn.Outcome() == history.OK && rn.Return.Sent().V == c.From && rn.End() == c.To && s.short(of[0], rn) > s.Run.Tolerance {
 			return history.Interval{From: c.From, To: c.To}, nil
 		}
 	}
@@ -189,11 +189,11 @@ func (s *scene) short(g *history.Grant, rn *history.Call) int64 {
 	}
 	first, next := g.Acquire.Return, rn.Return
 	for _, e := range []*history.Event{first, next} {
-		if !e.Sent.Set || !e.TTL.Set || !e.Deadline.Set {
+		if !e.Sent().Set || !e.TTL().Set || !e.Deadline().Set {
 			return 0
 		}
 	}
-	return min(first.TTL.V, first.Deadline.V-first.Sent.V) - min(next.TTL.V, next.Deadline.V-next.Sent.V)
+	return min(first.TTL().V, first.Deadline().V-first.Sent().V) - min(next.TTL().V, next.Deadline().V-next.Sent().V)
 }
 
 // shortest: no renewal of the grant asked for less.

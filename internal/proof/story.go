@@ -14,7 +14,7 @@ func (s *scene) tell(c Claim) (lines []string) {
 		s.digits = 6
 	}
 	for i := range s.Events {
-		if e := &s.Events[i]; e.F != history.FRun {
+		if e := &s.Events[i]; e.F() != history.FRun {
 			lines = append(lines, fmt.Sprintf("%12s  %s", s.seconds(e.Time), s.sentence(e)))
 		}
 	}
@@ -30,77 +30,77 @@ func (s *scene) seconds(ns int64) string {
 
 // sentence says what an event is.
 func (s *scene) sentence(e *history.Event) string {
-	of := s.ByID[e.Grant]
-	lock := e.Lock
+	of := s.ByID[e.Grant()]
+	lock := e.Lock()
 	if lock == "" && of != nil {
 		lock = of.Lock
 	}
-	held := "grant " + e.Grant
-	if e.Grant == "" {
-		held = "lease " + e.Lease
+	held := "grant " + e.Grant()
+	if e.Grant() == "" {
+		held = "lease " + e.Lease()
 	}
-	who := e.Client
-	if e.Party == history.PartyRegister {
+	who := e.Client()
+	if e.Party() == history.PartyRegister {
 		who = "the register"
 	}
-	switch e.F {
+	switch e.F() {
 	case history.FAcquire, history.FTryAcquire:
 		return s.asked(e, who, lock)
 	case history.FRelease:
-		return s.answered(e, who, fmt.Sprintf("to release lock %s (grant %s)", lock, e.Grant),
-			fmt.Sprintf("%s released lock %s (grant %s)", who, lock, e.Grant))
+		return s.answered(e, who, fmt.Sprintf("to release lock %s (grant %s)", lock, e.Grant()),
+			fmt.Sprintf("%s released lock %s (grant %s)", who, lock, e.Grant()))
 	case history.FRenew:
 		return s.answered(e, who, "to renew "+held, s.lasting(fmt.Sprintf("%s renewed %s", who, held), e))
 	case history.FRead, history.FWrite:
 		return s.used(e, who)
 	case history.FWork:
-		if e.Type == history.Invoke {
-			return fmt.Sprintf("%s began work under grant %s", who, e.Grant)
+		if e.Type() == history.Invoke {
+			return fmt.Sprintf("%s began work under grant %s", who, e.Grant())
 		}
-		return fmt.Sprintf("%s ended its work under grant %s (the work %s)", who, e.Grant, result(e))
+		return fmt.Sprintf("%s ended its work under grant %s (the work %s)", who, e.Grant(), result(e))
 	case history.FLost:
 		return fmt.Sprintf("%s was notified of the loss of %s", who, held)
 	case history.FLease:
-		return s.lasting(fmt.Sprintf("%s began to use lease %s", who, e.Lease), e)
+		return s.lasting(fmt.Sprintf("%s began to use lease %s", who, e.Lease()), e)
 	case history.FKill:
-		return fmt.Sprintf("%s was killed", firstOf(e.Client, e.Node))
+		return fmt.Sprintf("%s was killed", firstOf(e.Client(), e.Node()))
 	case history.FEnd:
-		return fmt.Sprintf("the log of %s ends here", e.Party)
+		return fmt.Sprintf("the log of %s ends here", e.Party())
 	case history.FPoint:
-		return fmt.Sprintf("%s reached a point (a step at which lockstorm can inject faults)", e.Party)
+		return fmt.Sprintf("%s reached a point (a step at which lockstorm can inject faults)", e.Party())
 	case history.FStall:
-		return fmt.Sprintf("an unplanned stall of the host delayed %s", e.Party)
+		return fmt.Sprintf("an unplanned stall of the host delayed %s", e.Party())
 	case history.FFault, history.FHeal:
 		var f history.Fault
-		if e.Value.Into(&f) == nil {
+		if e.Value().Into(&f) == nil {
 			return fmt.Sprintf(faultSentence(e), f.Fault, f.ID)
 		}
 	}
-	return fmt.Sprintf("the log of %s has an event with the type %s and the operation %s", e.Party, e.Type, e.F)
+	return fmt.Sprintf("the log of %s has an event with the type %s and the operation %s", e.Party(), e.Type(), e.F())
 }
 
 // lasting adds until when a lease is valid, where that is on record.
 func (s *scene) lasting(text string, e *history.Event) string {
-	if !e.Deadline.Set {
+	if !e.Deadline().Set {
 		return text
 	}
-	return text + ", which is now valid until " + s.seconds(e.Deadline.V)
+	return text + ", which is now valid until " + s.seconds(e.Deadline().V)
 }
 
 // faultSentence says what an event of a fault means; the name and the number of the fault are put in.
 func faultSentence(e *history.Event) string {
 	switch {
-	case e.F == history.FFault && e.Type == history.Invoke:
+	case e.F() == history.FFault && e.Type() == history.Invoke:
 		return "lockstorm started to inject the fault %s (number %d)"
-	case e.F == history.FFault && e.Type == history.OK:
+	case e.F() == history.FFault && e.Type() == history.OK:
 		return "lockstorm observed the effect of the fault %s (number %d)"
-	case e.F == history.FFault && e.Type == history.Fail:
+	case e.F() == history.FFault && e.Type() == history.Fail:
 		return "the fault %s (number %d) was not injected"
-	case e.F == history.FFault:
+	case e.F() == history.FFault:
 		return "it is unknown whether the fault %s (number %d) took effect"
-	case e.Type == history.Invoke:
+	case e.Type() == history.Invoke:
 		return "lockstorm started to end the fault %s (number %d)"
-	case e.Type == history.OK:
+	case e.Type() == history.OK:
 		return "lockstorm ended the fault %s (number %d)"
 	}
 	return "it is unknown whether lockstorm ended the fault %s (number %d)"
@@ -117,11 +117,12 @@ var meanings = map[string]string{
 
 // result says how an operation ended.
 func result(e *history.Event) string {
-	text := map[history.Type]string{history.OK: "succeeded", history.Fail: "failed", history.Info: "has an unknown outcome"}[e.Type]
-	if e.Error == "" {
+	outcomes := map[history.Type]string{history.OK: "succeeded", history.Fail: "failed", history.Info: "has an unknown outcome"}
+	text := outcomes[e.Type()]
+	if e.Code() == "" {
 		return text
 	}
-	return fmt.Sprintf("%s: %s (%s)", text, firstOf(meanings[e.Error], "error"), e.Error)
+	return fmt.Sprintf("%s: %s (%s)", text, firstOf(meanings[e.Code()], "error"), e.Code())
 }
 
 func firstOf(texts ...string) string {
@@ -134,26 +135,26 @@ func firstOf(texts ...string) string {
 }
 
 func (s *scene) asked(e *history.Event, who, lock string) string {
-	if e.Type == history.Invoke {
-		return fmt.Sprintf("%s started to acquire lock %s (grant %s)", who, lock, e.Grant)
+	if e.Type() == history.Invoke {
+		return fmt.Sprintf("%s started to acquire lock %s (grant %s)", who, lock, e.Grant())
 	}
-	if e.Type != history.OK {
-		return fmt.Sprintf("%s tried to acquire lock %s (grant %s), but the attempt %s", who, lock, e.Grant, result(e))
+	if e.Type() != history.OK {
+		return fmt.Sprintf("%s tried to acquire lock %s (grant %s), but the attempt %s", who, lock, e.Grant(), result(e))
 	}
-	text := fmt.Sprintf("%s got lock %s (grant %s", who, lock, e.Grant)
-	if e.Token.Set {
-		text += fmt.Sprintf(", token %d", e.Token.V)
+	text := fmt.Sprintf("%s got lock %s (grant %s", who, lock, e.Grant())
+	if e.Token().Set {
+		text += fmt.Sprintf(", token %d", e.Token().V)
 	}
 	text += ")"
-	if e.Deadline.Set {
-		text += " with a lease until " + s.seconds(e.Deadline.V)
+	if e.Deadline().Set {
+		text += " with a lease until " + s.seconds(e.Deadline().V)
 	}
 	return text
 }
 
 // answered is a request, or what its answer says.
 func (s *scene) answered(e *history.Event, who, what, done string) string {
-	switch e.Type {
+	switch e.Type() {
 	case history.Invoke:
 		return who + " started " + what
 	case history.OK:
@@ -164,18 +165,18 @@ func (s *scene) answered(e *history.Event, who, what, done string) string {
 
 func (s *scene) used(e *history.Event, who string) string {
 	var text string
-	if e.Party == history.PartyRegister {
-		text = fmt.Sprintf("register %s ", e.Register)
-		verb := map[history.Type]string{history.OK: "accepted", history.Fail: "refused"}[e.Type]
-		text += firstOf(verb, "received") + " a " + e.F + " under grant " + e.Grant
+	if e.Party() == history.PartyRegister {
+		text = fmt.Sprintf("register %s ", e.Register())
+		verb := map[history.Type]string{history.OK: "accepted", history.Fail: "refused"}[e.Type()]
+		text += firstOf(verb, "received") + " a " + e.F() + " under grant " + e.Grant()
 	} else {
-		what := fmt.Sprintf("%s of register %s under grant %s", e.F, e.Register, e.Grant)
-		verb := map[history.Type]string{history.OK: "was acknowledged", history.Fail: "was refused"}[e.Type]
-		if text = fmt.Sprintf("%s's %s %s", who, what, firstOf(verb, "got no answer")); e.Type == history.Invoke {
+		what := fmt.Sprintf("%s of register %s under grant %s", e.F(), e.Register(), e.Grant())
+		verb := map[history.Type]string{history.OK: "was acknowledged", history.Fail: "was refused"}[e.Type()]
+		if text = fmt.Sprintf("%s's %s %s", who, what, firstOf(verb, "got no answer")); e.Type() == history.Invoke {
 			text = fmt.Sprintf("%s sent a %s", who, what)
 		}
 	}
-	switch v := e.Value; {
+	switch v := e.Value(); {
 	case v.Base.Set && v.New.Set:
 		text += fmt.Sprintf(": old value %d, new value %d", v.Base.V, v.New.V)
 	case v.New.Set:
@@ -183,8 +184,8 @@ func (s *scene) used(e *history.Event, who string) string {
 	case v.Base.Set:
 		text += fmt.Sprintf(": value %d", v.Base.V)
 	}
-	if e.Token.Set {
-		text += fmt.Sprintf(" (token %d)", e.Token.V)
+	if e.Token().Set {
+		text += fmt.Sprintf(" (token %d)", e.Token().V)
 	}
 	return text
 }

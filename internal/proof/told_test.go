@@ -14,8 +14,8 @@ func TestLeaseWithoutDeadline(t *testing.T) {
 		"c1 began to use lease s":                                   {},
 		"c1 began to use lease s, which is now valid until 1.001 s": history.Some(1_001_000_000),
 	} {
-		e := history.Event{Type: history.Info, F: history.FLease, Client: "c1", Lease: "s", Deadline: deadline}
-		if got := s.sentence(&e); got != want {
+		e := history.Line{Type: history.Info, F: history.FLease, Client: "c1", Lease: "s", Deadline: deadline}
+		if got := s.sentence(e.Event()); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -20,12 +20,12 @@ type lab struct {
 	rnd    *rand.Rand
 	handle register.Handler
 	now    int64
-	events []history.Event
+	events []history.Line
 	token  int64
 	step   int64
 }
 
-func (l *lab) log(e history.Event, party string) {
+func (l *lab) log(e history.Line, party string) {
 	l.now += 1000
 	e.Time, e.Party = l.now, party
 	l.events = append(l.events, e)
@@ -45,8 +45,8 @@ func (s section) grant() string  { return fmt.Sprintf("g%d", s.n) }
 func (s section) client() string { return fmt.Sprintf("c%d", s.n) }
 
 func (l *lab) acquire(s section, ttl int64) {
-	op := func(typ history.Type) history.Event {
-		return history.Event{
+	op := func(typ history.Type) history.Line {
+		return history.Line{
 			Process: history.Process{N: int64(s.n)}, Client: s.client(), Type: typ, F: history.FAcquire,
 			Lock: s.lock, Grant: s.grant(),
 		}
@@ -61,7 +61,7 @@ func (l *lab) acquire(s section, ttl int64) {
 // do sends one request and records both sides.
 func (l *lab) do(s *section, op string) {
 	req := register.Request{Op: op, Register: register.Fenced, Lock: s.lock, Client: s.client(), Grant: s.grant(), Token: &s.token}
-	e := history.Event{
+	e := history.Line{
 		Process: history.Process{N: int64(s.n)}, Client: s.client(), Type: history.Invoke, F: op,
 		Lock: s.lock, Grant: s.grant(), Register: register.Fenced, Token: history.Some(s.token),
 	}
@@ -83,7 +83,7 @@ func (l *lab) do(s *section, op string) {
 
 // logged is the register's log.
 func (l *lab) logged(req register.Request, resp register.Response) {
-	e := history.Event{
+	e := history.Line{
 		Process: history.Process{Name: history.PartyRegister}, Type: history.OK, F: req.Op, Register: req.Register, Lock: req.Lock,
 		Client: req.Client, Grant: req.Grant, Error: resp.Error, Token: history.Some(*req.Token),
 	}
@@ -107,7 +107,7 @@ func (l *lab) run(t *testing.T) *checker.Results {
 		Resource: true, Workload: "counter", Registers: map[string]int64{register.Fenced: 0}, ClientFaults: true, Tolerance: 1,
 		LivenessBound: 10 * ttl,
 	}
-	l.events = append(l.events, history.Event{
+	l.events = append(l.events, history.Line{
 		Process: history.Process{Name: "controller"}, Type: history.Info, F: history.FRun,
 		Party: "controller", Value: history.ValueOf(run),
 	})
@@ -131,7 +131,7 @@ func (l *lab) run(t *testing.T) *checker.Results {
 	l.handle(register.Request{Op: history.FRead, Register: register.Fenced, Lock: "A", Grant: "last", Token: &last},
 		func(register.Request, register.Response) {})
 	l.finish()
-	in, err := checker.NewInput(&history.History{Events: l.events, Sources: []string{"lab"}})
+	in, err := checker.NewInput(&history.History{Events: history.Events(l.events...), Sources: []string{"lab"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func (l *lab) advance(open *[]*section) {
 func (l *lab) finish() {
 	ended := map[string]bool{history.PartyController: true}
 	end := func(party string) {
-		l.log(history.Event{Process: history.Process{Name: party}, Type: history.Info, F: history.FEnd}, party)
+		l.log(history.Line{Process: history.Process{Name: party}, Type: history.Info, F: history.FEnd}, party)
 	}
 	for _, e := range l.events {
 		if !ended[e.Party] {
@@ -177,7 +177,7 @@ func (l *lab) finish() {
 		}
 	}
 	end(history.PartyController)
-	history.Counted(&history.History{Events: l.events})
+	l.events = history.Lines(history.Counted(&history.History{Events: history.Events(l.events...)}).Events)
 }
 
 // mutant is a register that breaks one rule of the fence.

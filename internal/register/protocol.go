@@ -33,8 +33,8 @@ type Response struct {
 }
 
 // event is how the register records a request that it answered.
-func event(req Request, resp Response) history.Event {
-	e := history.Event{
+func event(req Request, resp Response) history.Line {
+	e := history.Line{
 		Type: history.OK, F: req.Op, Register: req.Register, Lock: req.Lock,
 		Client: req.Client, Grant: req.Grant, Error: resp.Error,
 	}

@@ -61,15 +61,15 @@ func TestThePlanIsCarriedOut(t *testing.T) {
 	seen := map[string][]string{}
 	for _, e := range h.Events {
 		var f history.Fault
-		if e.F != history.FFault && e.F != history.FHeal {
+		if e.F() != history.FFault && e.F() != history.FHeal {
 			continue
 		}
-		l.check(e.Value.Into(&f))
-		seen[f.Fault] = append(seen[f.Fault], string(e.Type)+" "+e.F)
-		if e.Type == history.Fail {
-			t.Errorf("%s: %s", f.Fault, e.Message)
+		l.check(e.Value().Into(&f))
+		seen[f.Fault] = append(seen[f.Fault], string(e.Type())+" "+e.F())
+		if e.Type() == history.Fail {
+			t.Errorf("%s: %s", f.Fault, e.Message())
 		}
-		if e.Type == history.OK && e.F == history.FFault && f.Proof == "" {
+		if e.Type() == history.OK && e.F() == history.FFault && f.Proof == "" {
 			t.Errorf("%s has no proof", f.Fault)
 		}
 	}

@@ -60,7 +60,7 @@ func (a *audit) take(of *audit) func() {
 // breaches tells of clients whose lock was not driven as the protocol says: what they say of it is worth nothing.
 func (a *audit) breaches() {
 	for _, e := range a.in.Breaches {
-		a.add(checker.RuleBreach, e.Client+": "+e.Message, e)
+		a.add(checker.RuleBreach, e.Client()+": "+e.Message(), e)
 	}
 }
 
@@ -68,8 +68,9 @@ func (a *audit) damage() {
 	for _, d := range a.in.Raw.Damage {
 		a.add("damaged", d.String(), nil)
 	}
-	if e := &a.in.Events[0]; e.F != history.FRun {
-		a.add("no-run", fmt.Sprintf("the first event of the history is %q, not \"run\": the beginning of the history is missing", e.F),
+	if e := &a.in.Events[0]; e.F() != history.FRun {
+		a.add("no-run", fmt.Sprintf("the first event of the history is %q, not \"run\": the beginning of the history is missing",
+			e.F()),
 			e)
 	}
 }
@@ -77,12 +78,12 @@ func (a *audit) damage() {
 // calls checks that every process is sequential and keeps to one party.
 func (a *audit) calls() {
 	for _, e := range a.in.Twice {
-		a.add("overlap", fmt.Sprintf("process %v starts an operation (event %d) before its previous operation has ended", e.Process,
+		a.add("overlap", fmt.Sprintf("process %v starts an operation (event %d) before its previous operation has ended", e.Process(),
 			e.Index), e)
 	}
 	for _, e := range a.in.Mixed {
 		a.add("grant", fmt.Sprintf("event %d uses the grant id %s, but this id already belongs to another acquire, lock or client: "+
-			"give each acquire a new id", e.Index, e.Grant), e)
+			"give each acquire a new id", e.Index, e.Grant()), e)
 	}
 	for _, e := range a.in.Unpaired {
 		a.add("orphan", fmt.Sprintf("event %d ends an operation, but the history does not contain the event that starts this operation",
@@ -91,19 +92,19 @@ func (a *audit) calls() {
 	party := map[int64]string{}
 	for _, c := range a.in.Calls {
 		e := c.Invoke
-		if !operation(e.F) {
-			a.add("function", fmt.Sprintf("event %d has the unknown operation %q", e.Index, e.F), e)
+		if !operation(e.F()) {
+			a.add("function", fmt.Sprintf("event %d has the unknown operation %q", e.Index, e.F()), e)
 		}
-		if e.Client != e.Party {
-			a.add("party", fmt.Sprintf("event %d belongs to the client %q, but is in the log of %q", e.Index, e.Client, e.Party), e)
+		if e.Client() != e.Party() {
+			a.add("party", fmt.Sprintf("event %d belongs to the client %q, but is in the log of %q", e.Index, e.Client(), e.Party()), e)
 		}
-		p, known := party[e.Process.N]
-		if known && p != e.Party {
-			a.add("process", fmt.Sprintf("process number %v is used by both %s and %s, but must belong to only one of them", e.Process, p,
-				e.Party), e)
+		p, known := party[e.Process().N]
+		if known && p != e.Party() {
+			a.add("process", fmt.Sprintf("process number %v is used by both %s and %s, but must belong to only one of them", e.Process(),
+				p, e.Party()), e)
 		}
-		if p != e.Party || !known {
-			party[e.Process.N] = e.Party
+		if p != e.Party() || !known {
+			party[e.Process().N] = e.Party()
 		}
 	}
 }
@@ -143,7 +144,7 @@ func (in question) usedAfterRelease() []checker.Finding {
 				CauseKind: checker.CauseNone, Events: []int64{u.Invoke.Index}, Grants: []string{g.ID},
 				From: u.Start(), To: u.Start(),
 				Message: fmt.Sprintf("%s used grant %s for a %s at %s, after the store had already answered the release of this grant",
-					g.Client, g.ID, u.Invoke.F, checker.Seconds(u.Start())),
+					g.Client, g.ID, u.Invoke.F(), checker.Seconds(u.Start())),
 			})
 		}
 	}
@@ -154,7 +155,7 @@ func (in question) usedAfterRelease() []checker.Finding {
 func (a *audit) clock() {
 	for _, e := range a.in.Clocks {
 		var step history.ClockStep
-		if e.Value.Into(&step) != nil {
+		if e.Value().Into(&step) != nil {
 			continue
 		}
 		if max(step.Step, -step.Step) > a.in.Run.Tolerance {

@@ -17,42 +17,42 @@ var errorCodes = map[string]bool{
 
 // event looks at an event alone, for what no party can have recorded.
 func (a *audit) event(e *history.Event) {
-	op := operation(e.F)
-	switch e.Type {
+	op := operation(e.F())
+	switch e.Type() {
 	case history.Invoke, history.OK, history.Fail, history.Info:
 	default:
-		a.add("type", fmt.Sprintf("event %d has the unknown type %q: the type must be invoke, ok, fail or info", e.Index, e.Type), e)
+		a.add("type", fmt.Sprintf("event %d has the unknown type %q: the type must be invoke, ok, fail or info", e.Index, e.Type()), e)
 	}
 	switch {
-	case op && !e.Process.IsOp() && e.Party != history.PartyRegister:
+	case op && !e.Process().IsOp() && e.Party() != history.PartyRegister:
 		a.add("named-process", fmt.Sprintf("event %d is an operation (%s) of the process %q: the process of an operation must be "+
-			"a number", e.Index, e.F, e.Process.Name), e)
-	case e.Error != "" && !errorCodes[e.Error]:
-		a.add("error", fmt.Sprintf("event %d has the unknown error code %q", e.Index, e.Error), e)
-	case op && e.Type == history.Fail && e.Error == "":
-		a.add("error", fmt.Sprintf("event %d says that the operation %s failed, but gives no error code", e.Index, e.F), e)
-	case op && e.Type == history.OK && e.Error != "":
-		a.add("error", fmt.Sprintf("event %d says that the operation %s succeeded, but also has the error code %q", e.Index, e.F,
-			e.Error), e)
+			"a number", e.Index, e.F(), e.Process().Name), e)
+	case e.Code() != "" && !errorCodes[e.Code()]:
+		a.add("error", fmt.Sprintf("event %d has the unknown error code %q", e.Index, e.Code()), e)
+	case op && e.Type() == history.Fail && e.Code() == "":
+		a.add("error", fmt.Sprintf("event %d says that the operation %s failed, but gives no error code", e.Index, e.F()), e)
+	case op && e.Type() == history.OK && e.Code() != "":
+		a.add("error", fmt.Sprintf("event %d says that the operation %s succeeded, but also has the error code %q", e.Index, e.F(),
+			e.Code()), e)
 	}
-	if e.Register != "" && op {
+	if e.Register() != "" && op {
 		a.register(e)
 	}
-	if e.F == history.FLease {
+	if e.F() == history.FLease {
 		a.times(e, nil)
 	}
 }
 
 // register checks that the run has the register that an event uses.
 func (a *audit) register(e *history.Event) {
-	_, listed := a.in.Run.Registers[e.Register]
+	_, listed := a.in.Run.Registers[e.Register()]
 	switch {
 	case !a.in.Run.Resource:
 		a.add("register", fmt.Sprintf("event %d uses the register %q, but according to the run event (which describes the run) the "+
-			"workload uses no data", e.Index, e.Register), e)
+			"workload uses no data", e.Index, e.Register()), e)
 	case !listed:
 		a.add("register", fmt.Sprintf("event %d uses the register %q, but the run event (which describes the run) does not list this "+
-			"register", e.Index, e.Register), e)
+			"register", e.Index, e.Register()), e)
 	}
 }
 
@@ -64,13 +64,13 @@ func (a *audit) presented() {
 		given := g.Token()
 		for _, u := range g.Uses {
 			switch e := u.Invoke; {
-			case !e.Token.Set || e.Token == given:
+			case !e.Token().Set || e.Token() == given:
 			case !given.Set:
 				a.add("token", fmt.Sprintf("event %d sends the fencing token %d under grant %s, but the lock issued no token with this grant",
-					e.Index, e.Token.V, g.ID), e)
+					e.Index, e.Token().V, g.ID), e)
 			default:
 				a.add("token", fmt.Sprintf("event %d sends the fencing token %d under grant %s, but the lock issued token %d with this grant",
-					e.Index, e.Token.V, g.ID, given.V), e)
+					e.Index, e.Token().V, g.ID, given.V), e)
 			}
 		}
 	}
@@ -80,8 +80,8 @@ func (a *audit) presented() {
 func (a *audit) afterInfo() {
 	unknown := map[int64]bool{}
 	for _, c := range a.in.Calls {
-		n := c.Invoke.Process.N
-		was, is := unknown[n], c.Return != nil && c.Return.Type == history.Info
+		n := c.Invoke.Process().N
+		was, is := unknown[n], c.Return != nil && c.Return.Type() == history.Info
 		if was {
 			a.add("process-after-info", fmt.Sprintf("process %d starts another operation (event %d) after an operation with an unknown "+
 				"outcome: a client must continue under a new process number", n, c.Invoke.Index), c.Invoke)
@@ -103,19 +103,19 @@ func (a *audit) grants() {
 		e := g.Acquire.Return
 		a.times(e, g.Acquire.Invoke)
 		own := run.Ends == history.EndsLease && !run.Model.Session
-		if !run.NoDeadlines && (own || e.Deadline.Set) && (!e.Sent.Set || !e.TTL.Set || !e.Deadline.Set) {
+		if !run.NoDeadlines && (own || e.Deadline().Set) && (!e.Sent().Set || !e.TTL().Set || !e.Deadline().Set) {
 			a.add("lease-times", fmt.Sprintf("the acquire event of grant %s needs the fields `sent`, `ttl` and `deadline`: add the "+
 				"missing fields, or set `no_deadlines` in the run event", g.ID), e)
 		}
-		if own && e.Deadline.Set && e.Deadline.V <= 0 {
+		if own && e.Deadline().Set && e.Deadline().V <= 0 {
 			a.add("lease-times", fmt.Sprintf("the lease of grant %s ends before the run begins: a deadline must be a time on the run's "+
 				"clock (the time of the request plus the remaining time to live)", g.ID), e)
 		}
 		switch {
-		case run.Tokens && !e.Token.Set && g.Mode != history.ModeShared:
+		case run.Tokens && !e.Token().Set && g.Mode != history.ModeShared:
 			a.add("token", fmt.Sprintf("grant %s has no fencing token, but according to the run event (which describes the run) the "+
 				"lock issues tokens", g.ID), e)
-		case !run.Tokens && e.Token.Set:
+		case !run.Tokens && e.Token().Set:
 			a.add("token", fmt.Sprintf("grant %s has a fencing token, but according to the run event (which describes the run) the lock "+
 				"issues no tokens", g.ID), e)
 		}
@@ -136,7 +136,7 @@ func (a *audit) renewals() {
 		for _, rn := range l.Renews {
 			if rn.Outcome() == history.OK {
 				a.times(rn.Return, rn.Invoke)
-				if e := rn.Return; e.Deadline.Set && (!e.Sent.Set || !e.TTL.Set) {
+				if e := rn.Return; e.Deadline().Set && (!e.Sent().Set || !e.TTL().Set) {
 					a.add("lease-times", fmt.Sprintf("event %d has the field `deadline`, but the field `sent` or the field `ttl` is missing",
 						e.Index), e)
 				}
@@ -165,26 +165,26 @@ func (a *audit) faults() {
 // renewed by then.
 func (a *audit) times(e, invoke *history.Event) {
 	switch {
-	case e.Sent.Set && invoke != nil && e.Sent.V < invoke.Time:
+	case e.Sent().Set && invoke != nil && e.Sent().V < invoke.Time:
 		a.add("sent", fmt.Sprintf("event %d: the field `sent` (%s) is earlier than the start of the operation", e.Index,
-			checker.Seconds(e.Sent.V)), e)
-	case e.Sent.Set && e.Sent.V > e.Time:
+			checker.Seconds(e.Sent().V)), e)
+	case e.Sent().Set && e.Sent().V > e.Time:
 		a.add("sent", fmt.Sprintf("event %d: the field `sent` (%s) is later than the arrival of the answer", e.Index,
-			checker.Seconds(e.Sent.V)), e)
-	case e.TTL.Set && e.TTL.V <= 0:
+			checker.Seconds(e.Sent().V)), e)
+	case e.TTL().Set && e.TTL().V <= 0:
 		a.add("ttl", fmt.Sprintf("event %d has a time to live (ttl) of %s: a time to live must be above 0", e.Index,
-			checker.Millis(e.TTL.V)), e)
+			checker.Millis(e.TTL().V)), e)
 	}
-	if !e.Deadline.Set || !e.Sent.Set || !e.TTL.Set {
+	if !e.Deadline().Set || !e.Sent().Set || !e.TTL().Set {
 		return
 	}
-	latest := e.Sent.V + e.TTL.V
-	if g := a.in.ByID[e.Grant]; g != nil && g.InSession() {
-		latest = max(latest, min(g.Under.RunsOut(0).Or(latest), e.Time+e.TTL.V))
+	latest := e.Sent().V + e.TTL().V
+	if g := a.in.ByID[e.Grant()]; g != nil && g.InSession() {
+		latest = max(latest, min(g.Under.RunsOut(0).Or(latest), e.Time+e.TTL().V))
 	}
-	if e.Deadline.V > latest {
+	if e.Deadline().V > latest {
 		a.add("deadline", fmt.Sprintf("the deadline of event %d is %s, but according to the time to live (ttl) the lease ends "+
-			"earlier, at %s", e.Index, checker.Seconds(e.Deadline.V), checker.Seconds(latest)), e)
+			"earlier, at %s", e.Index, checker.Seconds(e.Deadline().V), checker.Seconds(latest)), e)
 	}
 }
 
@@ -192,17 +192,17 @@ func (a *audit) times(e, invoke *history.Event) {
 func (a *audit) values() {
 	for _, c := range a.in.Calls {
 		e := c.Invoke
-		counter := e.Register == facts.RegPlain || e.Register == facts.RegFenced
-		if !counter || e.F != history.FWrite || c.Outcome() != history.OK {
+		counter := e.Register() == facts.RegPlain || e.Register() == facts.RegFenced
+		if !counter || e.F() != history.FWrite || c.Outcome() != history.OK {
 			continue
 		}
 		for _, e := range []*history.Event{e, c.Return} {
-			if !e.Value.Base.Set || !e.Value.New.Set {
+			if !e.Base().Set || !e.New().Set {
 				a.add("value", fmt.Sprintf("event %d belongs to an acknowledged write, but the old value or the new value is missing",
 					e.Index), e)
 			}
 		}
-		if c.Invoke.Value.Base != c.Return.Value.Base || c.Invoke.Value.New != c.Return.Value.New {
+		if c.Invoke.Base() != c.Return.Base() || c.Invoke.New() != c.Return.New() {
 			a.add("value", fmt.Sprintf("the answer to the write of event %d contains other values than the request", e.Index), c.Return)
 		}
 	}

@@ -14,7 +14,7 @@ const manyRequests = 64
 // kind is what requests under one grant are told apart by.
 type kind struct{ register, f string }
 
-func kindOf(e *history.Event) kind { return kind{e.Register, e.F} }
+func kindOf(e *history.Event) kind { return kind{e.Register(), e.F()} }
 
 // requests are what a register's log has under one grant.
 type requests struct {
@@ -41,8 +41,8 @@ func requestsOf(log []received, first int) *requests {
 		k := kindOf(e)
 		r.asked[k] = r.asked[k] || log[i].sent
 		r.all[k] = append(r.all[k], e)
-		a := valuesOf(e.F, e.Type, e.Value)
-		a.kind, a.token = k, e.Token
+		a := valuesOf(e.F(), e.Type(), e.Value())
+		a.kind, a.token = k, e.Token()
 		r.keep(a, e)
 		a.token, a.any = history.Opt{}, true
 		r.keep(a, e)
@@ -78,19 +78,19 @@ func (r *requests) like(c *history.Call) []*history.Event {
 	if c.Return == nil {
 		return nil
 	}
-	if what == history.Info || (what == history.Fail && c.Return.Error != history.ErrStaleToken) {
+	if what == history.Info || (what == history.Fail && c.Return.Code() != history.ErrStaleToken) {
 		all := r.all[k]
 		from, _ := slices.BinarySearchFunc(all, c.Start(), atTime)
 		to, _ := slices.BinarySearchFunc(all, c.Return.Time+1, atTime)
 		return all[from:max(from, to)]
 	}
-	v := c.Invoke.Value
-	if c.Invoke.F == history.FRead {
-		v = c.Return.Value
+	v := c.Invoke.Value()
+	if c.Invoke.F() == history.FRead {
+		v = c.Return.Value()
 	}
-	a := valuesOf(c.Invoke.F, what, v)
+	a := valuesOf(c.Invoke.F(), what, v)
 	a.kind = k
-	if t := c.Invoke.Token; t.Set {
+	if t := c.Invoke.Token(); t.Set {
 		a.token = t
 		if r.answers[a] == nil {
 			a.token = history.Opt{} // one that says none

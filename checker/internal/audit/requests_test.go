@@ -17,8 +17,8 @@ func TestRequestsAreFoundAsByLooking(t *testing.T) {
 		return history.Some(int64(rnd.IntN(3)))
 	}
 	pick := func(of ...string) string { return of[rnd.IntN(len(of))] }
-	request := func(at int64, what history.Type) history.Event {
-		e := history.Event{
+	request := func(at int64, what history.Type) history.Line {
+		e := history.Line{
 			Time: at, Type: what, F: pick(history.FRead, history.FWrite), Register: pick("a", "b"), Token: opt(),
 			Grant: "g",
 		}
@@ -30,7 +30,7 @@ func TestRequestsAreFoundAsByLooking(t *testing.T) {
 		log := []received{{}}
 		for i := range rnd.IntN(6) {
 			e := request(int64(i*10), history.Type(pick(string(history.OK), string(history.Fail))))
-			log = append(log, received{Event: &e, next: i + 2})
+			log = append(log, received{Event: e.Event(), next: i + 2})
 		}
 		log[len(log)-1].next = 0
 		first := min(1, len(log)-1)
@@ -38,7 +38,7 @@ func TestRequestsAreFoundAsByLooking(t *testing.T) {
 		back := request(invoke.Time+int64(rnd.IntN(30)),
 			history.Type(pick(string(history.OK), string(history.Fail), string(history.Info))))
 		back.Error = pick("", history.ErrNotSent, history.ErrStaleToken, history.ErrTimeout)
-		c := &history.Call{Invoke: &invoke, Return: &back}
+		c := &history.Call{Invoke: invoke.Event(), Return: back.Event()}
 		var same []*history.Event
 		for i := first; i != 0; i = log[i].next {
 			if log[i].like(c.Invoke) {

@@ -37,21 +37,21 @@ func walked(in question) *walk {
 	var l *log
 	for i := range in.Events {
 		e := &in.Events[i]
-		if l == nil || l.party != e.Party {
-			l = w.log(e.Party)
+		if l == nil || l.party != e.Party() {
+			l = w.log(e.Party())
 		}
-		if e.F == history.FRun {
+		if e.F() == history.FRun {
 			w.run(first, l, e)
 		}
 		if !w.broken {
 			w.next(int64(i), l, e)
 		}
 		l.count++
-		if i == len(in.Events)-1 && in.End != nil && (e.F != history.FEnd || e.Party != history.PartyController) {
+		if i == len(in.Events)-1 && in.End != nil && (e.F() != history.FEnd || e.Party() != history.PartyController) {
 			w.ends.add("after-end", fmt.Sprintf("event %d comes after the end event of the history, but the end event must be the last "+
 				"event", e.Index), e)
 		}
-		if e.F == history.FEnd {
+		if e.F() == history.FEnd {
 			w.end(l, e)
 		}
 		w.events.event(e)
@@ -77,11 +77,11 @@ func (w *walk) log(party string) *log {
 func (w *walk) run(first history.Run, l *log, e *history.Event) {
 	l.told = true
 	var run history.Run
-	if err := e.Value.Into(&run); err != nil {
-		w.runs.add("run", fmt.Sprintf("the run event in the log of %s (event %d) cannot be read: %v", e.Party, e.Index, err), e)
+	if err := e.Value().Into(&run); err != nil {
+		w.runs.add("run", fmt.Sprintf("the run event in the log of %s (event %d) cannot be read: %v", e.Party(), e.Index, err), e)
 	} else if !reflect.DeepEqual(first, judged(run)) {
 		w.runs.add("runs-differ", fmt.Sprintf("the run event in the log of %s (event %d) differs from the run event of the first log: "+
-			"do not mix the logs of different runs", e.Party, e.Index), e)
+			"do not mix the logs of different runs", e.Party(), e.Index), e)
 	}
 }
 
@@ -114,23 +114,23 @@ func (w *walk) next(i int64, l *log, e *history.Event) {
 	w.last = e.Time
 	if e.Seq != l.count {
 		a.add("seq", fmt.Sprintf("in the log of %s, an event has the sequence number %d instead of %d: events are missing or "+
-			"duplicated", e.Party, e.Seq, l.count), e)
+			"duplicated", e.Party(), e.Seq, l.count), e)
 		w.broken = true
 		return
 	}
 	if l.ended {
 		a.add("after-end", fmt.Sprintf("in the log of %s, event %d comes after the end event, but the end event must be the "+
-			"last event", e.Party, e.Index), e)
+			"last event", e.Party(), e.Index), e)
 	}
-	l.ended = e.F == history.FEnd
+	l.ended = e.F() == history.FEnd
 }
 
 // end checks that an end counts the events of its log.
 func (w *walk) end(l *log, e *history.Event) {
 	var end history.End
-	if err := e.Value.Into(&end); err != nil || end.Events != l.count {
-		w.ends.add("end", fmt.Sprintf("the end event in the log of %s counts %d events, but the log has %d events", e.Party, end.Events,
-			l.count), e)
+	if err := e.Value().Into(&end); err != nil || end.Events != l.count {
+		w.ends.add("end", fmt.Sprintf("the end event in the log of %s counts %d events, but the log has %d events", e.Party(),
+			end.Events, l.count), e)
 	}
 }
 

@@ -31,15 +31,15 @@ func suspect(reason checker.Reason, text string) lossReason {
 // overlap, a write of either side that was invoked inside its own hold but applied
 // after it is inherent, too; anything else makes the record suspect.
 func (in question) explainLoss(e *history.Event, overwritten []*history.Event) lossReason {
-	g := in.ByID[e.Grant]
+	g := in.ByID[e.Grant()]
 	if g == nil || !g.Granted() {
-		return suspect(checker.ReasonNotGranted, "the record may be wrong: data was written under grant "+e.Grant+
+		return suspect(checker.ReasonNotGranted, "the record may be wrong: data was written under grant "+e.Grant()+
 			", but no client got this grant")
 	}
 	for _, w := range append([]*history.Event{e}, overwritten...) {
 		if in.wroteAfterRelease(w) {
 			return suspect(checker.ReasonUsedAfterRelease, fmt.Sprintf("the client of grant %s wrote although the store had already "+
-				"acknowledged the release of this grant: the client is at fault, not the lock", w.Grant))
+				"acknowledged the release of this grant: the client is at fault, not the lock", w.Grant()))
 		}
 	}
 	if in.Run.OwnFence {
@@ -48,7 +48,7 @@ func (in question) explainLoss(e *history.Event, overwritten []*history.Event) l
 	var worst *facts.Overlap
 	worstClass, worstReason, together := checker.Inherent, checker.Reason(""), false
 	for _, w := range overwritten {
-		h := in.ByID[w.Grant]
+		h := in.ByID[w.Grant()]
 		if h == nil || !h.Granted() {
 			continue
 		}
@@ -75,7 +75,7 @@ func (in question) explainLoss(e *history.Event, overwritten []*history.Event) l
 	}
 	if latest := in.latest(append([]*history.Event{e}, overwritten...)); latest != nil {
 		return lossReason{
-			"late-write", checker.Inherent, checker.ReasonAppliedLate, in.lateWriteCause(in.ByID[latest.Grant], latest),
+			"late-write", checker.Inherent, checker.ReasonAppliedLate, in.lateWriteCause(in.ByID[latest.Grant()], latest),
 			nil,
 		}
 	}
@@ -92,7 +92,7 @@ func (in question) explainLoss(e *history.Event, overwritten []*history.Event) l
 func (in question) latest(writes []*history.Event) (latest *history.Event) {
 	most := int64(-1)
 	for _, w := range writes {
-		g := in.ByID[w.Grant]
+		g := in.ByID[w.Grant()]
 		if g == nil || !in.appliedLate(g, w) {
 			continue
 		}
@@ -106,9 +106,9 @@ func (in question) latest(writes []*history.Event) (latest *history.Event) {
 // wroteAfterRelease reports whether a write was invoked after the store had answered the
 // release of its own grant.
 func (in question) wroteAfterRelease(w *history.Event) bool {
-	g := in.ByID[w.Grant]
+	g := in.ByID[w.Grant()]
 	return g != nil && in.WentOn()[g] && slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
-		return u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Invoke.Value.New == w.Value.New &&
+		return u.Invoke.F() == history.FWrite && u.Invoke.Register() == w.Register() && u.Invoke.New() == w.New() &&
 			g.AfterRelease(u)
 	})
 }
@@ -118,7 +118,7 @@ func (in question) wroteAfterRelease(w *history.Event) bool {
 func (in question) lateWriteCause(g *history.Grant, w *history.Event) checker.Cause {
 	from := g.Sent()
 	for _, u := range g.Uses {
-		if u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Start() <= w.Time {
+		if u.Invoke.F() == history.FWrite && u.Invoke.Register() == w.Register() && u.Start() <= w.Time {
 			from = max(from, u.Start())
 		}
 	}
@@ -134,6 +134,6 @@ func (in question) lateWriteCause(g *history.Grant, w *history.Event) checker.Ca
 func (in question) appliedLate(g *history.Grant, w *history.Event) bool {
 	hold := in.Hold(g)
 	return w.Time >= hold.To && slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
-		return u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Start() <= hold.To
+		return u.Invoke.F() == history.FWrite && u.Invoke.Register() == w.Register() && u.Start() <= hold.To
 	})
 }

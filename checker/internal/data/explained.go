@@ -16,16 +16,16 @@ func (in question) explained(s facts.Shown) (f checker.Finding, wrong bool) {
 	switch s.What {
 	case facts.ShowsMismatch:
 		return plainly("log-mismatch", s, fmt.Sprintf("the register returned the value %d to a read under grant %s, but according to "+
-			"the register's log the value was %d", e.Value.Base.V, e.Grant, s.Value)), true
+			"the register's log the value was %d", e.Base().V, e.Grant(), s.Value)), true
 	case facts.ShowsNoToken:
 		return plainly("no-token", s, fmt.Sprintf("the fenced register accepted a %s (grant %s) that had no fencing token: the fence "+
-			"does not work", e.F, e.Grant)), true
+			"does not work", e.F(), e.Grant())), true
 	case facts.ShowsStale:
 		return plainly("stale-accepted", s, fmt.Sprintf("the fenced register accepted a %s under grant %s with token %d, although it "+
-			"had already accepted the higher token %d: the fence does not work", e.F, e.Grant, e.Token.V, s.Value)), true
+			"had already accepted the higher token %d: the fence does not work", e.F(), e.Grant(), e.Token().V, s.Value)), true
 	case facts.ShowsEqual:
 		return plainly("equal-token", s, fmt.Sprintf("the fenced register accepted token %d from grant %s and also from grant %s: "+
-			"the fence cannot distinguish the two grants", s.Value, s.Holder, e.Grant)), true
+			"the fence cannot distinguish the two grants", s.Value, s.Holder, e.Grant())), true
 	case facts.ShowsSplit:
 		return in.split(s)
 	case facts.ShowsLoss:
@@ -39,13 +39,13 @@ func plainly(rule string, s facts.Shown, message string) checker.Finding {
 	e := s.Event
 	f := checker.Finding{
 		Rule: rule, Class: checker.NoClass, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Gating: true,
-		Message: message, Events: []int64{e.Index}, From: e.Time, To: e.Time, Grants: []string{e.Grant},
+		Message: message, Events: []int64{e.Index}, From: e.Time, To: e.Time, Grants: []string{e.Grant()},
 	}
 	for _, o := range s.Others {
 		f.Events = append(f.Events, o.Index)
 		f.From = min(f.From, o.Time)
-		if !slices.Contains(f.Grants, o.Grant) {
-			f.Grants = append(f.Grants, o.Grant)
+		if !slices.Contains(f.Grants, o.Grant()) {
+			f.Grants = append(f.Grants, o.Grant())
 		}
 	}
 	slices.Sort(f.Events)
@@ -61,7 +61,7 @@ func (in question) split(s facts.Shown) (f checker.Finding, wrong bool) {
 	}
 	f = plainly("split-section", s, fmt.Sprintf("the critical section of %s (grant %s) was not atomic: other writes (%s) came "+
 		"between the first read and the %s of this section at %s",
-		e.Client, e.Grant, grantsOf(s.Others), e.F, checker.Seconds(e.Time)))
+		e.Client(), e.Grant(), grantsOf(s.Others), e.F(), checker.Seconds(e.Time)))
 	why.explain(&f)
 	return f, true
 }
@@ -71,7 +71,7 @@ func (in question) lostUpdate(s facts.Shown) checker.Finding {
 	e, unseen := s.Event, len(s.Others)
 	why := in.explainLoss(e, s.Others)
 	f := plainly(why.rule, s, fmt.Sprintf("the write of %s (grant %s, value %d -> %d) at %s overwrote %d acknowledged %s of "+
-		"%s unseen", e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, checker.Seconds(e.Time), unseen, updates(unseen),
+		"%s unseen", e.Client(), e.Grant(), e.Base().V, e.New().V, checker.Seconds(e.Time), unseen, updates(unseen),
 		grantsOf(s.Others)))
 	f.Cost(s.Loss())
 	f.Message += broughtBack(unseen, int(f.Lost))
@@ -93,9 +93,9 @@ func (in question) replacedUnseen(s facts.Shown) checker.Finding {
 	why := in.explainLoss(e, s.Others)
 	f := checker.Finding{
 		Rule: "lost-update", Class: why.class, Reason: why.reason, Gating: true, Events: []int64{w.Index, e.Index},
-		Grants: []string{w.Grant, e.Grant}, From: w.Time, To: e.Time,
+		Grants: []string{w.Grant(), e.Grant()}, From: w.Time, To: e.Time,
 		Message: fmt.Sprintf("two acknowledged writes (grants %s and %s) both replaced the value %d, so one of the two updates "+
-			"was lost", w.Grant, e.Grant, e.Value.Base.V),
+			"was lost", w.Grant(), e.Grant(), e.Base().V),
 	}
 	f.Cost(s.Loss())
 	f.Because(why.cause)
@@ -130,7 +130,7 @@ func updates(n int) string {
 func grantsOf(events []*history.Event) string {
 	var ids []string
 	for _, e := range events {
-		ids = append(ids, e.Grant)
+		ids = append(ids, e.Grant())
 	}
 	const shown = 3
 	if len(ids) > shown {

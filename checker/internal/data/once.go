@@ -52,8 +52,8 @@ func (in question) jobs() map[int64][]*history.Call {
 	out := map[int64][]*history.Call{}
 	for _, c := range in.Calls {
 		var job jobDone
-		if c.Invoke.F != history.FWork || c.Outcome() == history.Fail || len(c.Invoke.Value.JSON) == 0 ||
-			c.Invoke.Value.Into(&job) != nil || job.Period == nil {
+		if c.Invoke.F() != history.FWork || c.Outcome() == history.Fail || len(c.Invoke.Value().JSON) == 0 ||
+			c.Invoke.Value().Into(&job) != nil || job.Period == nil {
 			continue
 		}
 		out[*job.Period] = append(out[*job.Period], c)
@@ -70,11 +70,11 @@ func doneTwice(period int64, done []*history.Call) checker.Finding {
 	who := ""
 	for i, c := range done {
 		f.Events = append(f.Events, c.Invoke.Index)
-		f.Grants = append(f.Grants, c.Invoke.Grant)
+		f.Grants = append(f.Grants, c.Invoke.Grant())
 		if i > 0 {
 			who += ", then by "
 		}
-		who += fmt.Sprintf("%s at %s", c.Invoke.Client, checker.Seconds(c.Start()))
+		who += fmt.Sprintf("%s at %s", c.Invoke.Client(), checker.Seconds(c.Start()))
 	}
 	f.Message = fmt.Sprintf("the job of period %d was done %d times instead of once: by %s", period, len(done), who)
 	return f

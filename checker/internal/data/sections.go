@@ -18,13 +18,13 @@ func (in question) sections(out []chain.Section, register, lock string) []chain.
 		var s section
 		own := len(out)
 		for _, u := range g.Uses {
-			if u.Invoke.Register != register || u.Outcome() == history.Fail {
+			if u.Invoke.Register() != register || u.Outcome() == history.Fail {
 				continue
 			}
 			switch {
-			case u.Invoke.F == history.FWrite:
+			case u.Invoke.F() == history.FWrite:
 				out = s.write(u, out)
-			case u.Invoke.F == history.FRead && u.Outcome() == history.OK:
+			case u.Invoke.F() == history.FRead && u.Outcome() == history.OK:
 				out = s.read(u, out)
 			}
 		}
@@ -52,7 +52,7 @@ func (s *section) done(out []chain.Section) []chain.Section {
 
 // read begins a section, or continues one that has not written yet.
 func (s *section) read(u *history.Call, out []chain.Section) []chain.Section {
-	v := u.Return.Value.Base.V
+	v := u.Return.Base().V
 	left := s.Base
 	if s.Writes {
 		left = s.Value
@@ -78,7 +78,7 @@ func (s *section) write(u *history.Call, out []chain.Section) []chain.Section {
 	if !s.begun {
 		*s = section{chain.Section{Call: u.Start()}, true}
 	}
-	s.Writes, s.Value, s.Unknown = true, u.Invoke.Value.New.V, unknown
+	s.Writes, s.Value, s.Unknown = true, u.Invoke.New().V, unknown
 	s.Ret = max(s.Ret, u.End())
 	return out
 }

@@ -45,13 +45,13 @@ func (in question) stockIsOff(lock string) []checker.Finding {
 	var writes []*history.Call
 	for _, g := range in.ByLock[lock] {
 		for _, u := range g.Uses {
-			if u.Invoke.Register != regStock {
+			if u.Invoke.Register() != regStock {
 				continue
 			}
 			switch {
-			case u.Invoke.F == history.FRead && u.Outcome() == history.OK && (last == nil || u.Start() > last.Start()):
+			case u.Invoke.F() == history.FRead && u.Outcome() == history.OK && (last == nil || u.Start() > last.Start()):
 				last = u
-			case u.Invoke.F == history.FWrite && u.Outcome() != history.Fail:
+			case u.Invoke.F() == history.FWrite && u.Outcome() != history.Fail:
 				writes = append(writes, u)
 			}
 		}
@@ -68,9 +68,9 @@ func (in question) stockIsOff(lock string) []checker.Finding {
 		case u.End() >= last.Start():
 			return nil // it may have come before or after the look
 		}
-		sum += u.Invoke.Value.New.V - u.Invoke.Value.Base.V
+		sum += u.Invoke.New().V - u.Invoke.Base().V
 	}
-	if seen := last.Return.Value.Base.V; seen != sum {
+	if seen := last.Return.Base().V; seen != sum {
 		if lost := in.lostPieces(lock); len(lost) > 0 {
 			for i := range lost {
 				lost[i].Message += fmt.Sprintf(" (the final stock is %d; the initial stock plus the acknowledged changes is %d)", seen, sum)
@@ -79,9 +79,9 @@ func (in question) stockIsOff(lock string) []checker.Finding {
 		}
 		return []checker.Finding{{
 			Rule: "stock-off", Class: checker.NoClass, Gating: true, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone,
-			Events: []int64{last.Return.Index}, Grants: []string{last.Invoke.Grant},
+			Events: []int64{last.Return.Index}, Grants: []string{last.Invoke.Grant()},
 			Message: fmt.Sprintf("%s read a final stock of %d, but the initial stock plus the acknowledged changes is %d",
-				last.Invoke.Client, seen, sum), From: last.Start(), To: last.End(),
+				last.Invoke.Client(), seen, sum), From: last.Start(), To: last.End(),
 		}}
 	}
 	return nil
@@ -92,7 +92,7 @@ func (in question) stockIsOff(lock string) []checker.Finding {
 func (in question) lostPieces(lock string) (all []checker.Finding) {
 	for _, s := range in.Replayed(regStock).Shown {
 		switch {
-		case s.Event.Lock != lock || s.What == facts.ShowsSplit:
+		case s.Event.Lock() != lock || s.What == facts.ShowsSplit:
 			continue
 		case s.What != facts.ShowsLoss:
 			return nil

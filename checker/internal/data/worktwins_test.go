@@ -11,19 +11,19 @@ import (
 )
 
 // randomCall is one that begins within a hundred ticks and has any outcome.
-func randomCall(d *rand.Rand, index int64, e history.Event) *history.Call {
+func randomCall(d *rand.Rand, index int64, e history.Line) *history.Call {
 	begin := 1 + d.Int64N(100)
 	invoke := e
 	invoke.Index, invoke.Time, invoke.Type, invoke.Client, invoke.Grant = 2*index, begin, history.Invoke, fmt.Sprintf("c%d", index),
 		fmt.Sprintf("c%d-1", index)
-	c := &history.Call{Invoke: &invoke}
+	c := &history.Call{Invoke: invoke.Event()}
 	outcome := []history.Type{history.OK, history.OK, history.OK, history.Fail, history.Info}[d.IntN(5)]
 	if outcome == history.Info && d.IntN(2) == 0 {
 		return c // nobody ever answered
 	}
 	back := invoke
 	back.Index, back.Time, back.Type = invoke.Index+1, begin+d.Int64N(20), outcome
-	c.Return = &back
+	c.Return = back.Event()
 	return c
 }
 
@@ -52,7 +52,7 @@ func TestOnceAgainstBruteForce(t *testing.T) {
 		for i := range 1 + d.Int64N(5) {
 			periods = append(periods, d.Int64N(3))
 			in.Calls = append(in.Calls, randomCall(d, i,
-				history.Event{F: history.FWork, Value: history.ValueOf(jobDone{Period: &periods[i]})}))
+				history.Line{F: history.FWork, Value: history.ValueOf(jobDone{Period: &periods[i]})}))
 		}
 		always, ever := true, false
 		worlds(in.Calls, func(done func(int) bool) {
@@ -91,7 +91,7 @@ func TestStockAgainstBruteForce(t *testing.T) {
 		var writes, all []*history.Call
 		for i := range d.Int64N(5) {
 			base := d.Int64N(3)
-			w := randomCall(d, i, history.Event{F: history.FWrite, Register: regStock, Value: history.Value{
+			w := randomCall(d, i, history.Line{F: history.FWrite, Register: regStock, Value: history.Value{
 				Base: history.Some(base),
 				New:  history.Some(base + 1 - 2*d.Int64N(2)),
 			}})
@@ -100,11 +100,13 @@ func TestStockAgainstBruteForce(t *testing.T) {
 		seen := history.Some(first - 2 + d.Int64N(5))
 		begin := 1 + d.Int64N(130)
 		look := &history.Call{
-			Invoke: &history.Event{Index: 100, Time: begin, Type: history.Invoke, F: history.FRead, Register: regStock, Client: "c9"},
-			Return: &history.Event{
+			Invoke: history.Line{
+				Index: 100, Time: begin, Type: history.Invoke, F: history.FRead, Register: regStock, Client: "c9",
+			}.Event(),
+			Return: history.Line{
 				Index: 101, Time: begin + d.Int64N(5), Type: history.OK, F: history.FRead, Register: regStock,
 				Client: "c9", Value: history.Value{Base: seen},
-			},
+			}.Event(),
 		}
 		g := &history.Grant{ID: "g", Lock: "L", Uses: append(all, look)}
 		in := of(facts.Of(&history.Record{
@@ -122,7 +124,7 @@ func TestStockAgainstBruteForce(t *testing.T) {
 				if !done(i) || after {
 					continue
 				}
-				delta, next := w.Invoke.Value.New.V-w.Invoke.Value.Base.V, map[int64]bool{}
+				delta, next := w.Invoke.New().V-w.Invoke.Base().V, map[int64]bool{}
 				for s := range sums {
 					if next[s+delta] = true; !before {
 						next[s] = true

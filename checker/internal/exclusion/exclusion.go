@@ -101,13 +101,13 @@ func running(g *history.Grant, at int64) string {
 	if rn == nil {
 		return text
 	}
-	if rn.Return.Sent.Set {
-		text += fmt.Sprintf(" (renewal sent at %s, acknowledged at %s", checker.Seconds(rn.Return.Sent.V),
+	if rn.Return.Sent().Set {
+		text += fmt.Sprintf(" (renewal sent at %s, acknowledged at %s", checker.Seconds(rn.Return.Sent().V),
 			checker.Seconds(rn.Return.Time))
 	} else {
 		text += " (renewal acknowledged at " + checker.Seconds(rn.Return.Time)
 	}
-	if by := checker.Joined(rn.Return.Nodes, nil); by != "" {
+	if by := checker.Joined(rn.Return.Nodes(), nil); by != "" {
 		text += " by " + by
 	}
 	return text + ")"

@@ -55,7 +55,7 @@ func lossNotice(in question) checker.Result {
 			r.Reason = fmt.Sprintf("in %s another client got the lock before the holder released it; every holder could know of the "+
 				"loss in time", checker.Count(lost, "case"))
 			if in.Run.Discipline == history.Told && !slices.ContainsFunc(in.Events,
-				func(e history.Event) bool { return e.F == history.FAsked }) {
+				func(e history.Event) bool { return e.F() == history.FAsked }) {
 				r.Reason += " by the deadline; its library's method was never asked after a loss, so nobody knows whether it says no"
 			}
 		}

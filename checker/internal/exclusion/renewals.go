@@ -34,11 +34,11 @@ func (in question) shortRenewals() (out []checker.Finding) {
 		slices.Sort(events)
 		f := checker.Finding{
 			Rule: ruleShortRenewal, Class: checker.Defect, Reason: checker.ReasonRenewedShort, Gating: true, Grants: []string{g.ID},
-			Events: events, From: e.Sent.V, To: e.Time,
+			Events: events, From: e.Sent().V, To: e.Time,
 			Message: fmt.Sprintf("the library of %s renewed its lease on lock %s (grant %s) at %s for %s, which is %s less than the "+
 				"lease had at first (%s)",
-				g.Client, g.Lock, g.ID, checker.Seconds(e.Sent.V), checker.Millis(min(e.TTL.V, e.Deadline.V-e.Sent.V)), checker.Millis(most),
-				checker.Count(n, "short renewal")),
+				g.Client, g.Lock, g.ID, checker.Seconds(e.Sent().V), checker.Millis(min(e.TTL().V, e.Deadline().V-e.Sent().V)),
+				checker.Millis(most), checker.Count(n, "short renewal")),
 		}
 		f.Because(checker.Cause{Kind: checker.CauseRenewal, Text: "the library asks for less than the time to live"})
 		out = append(out, f)

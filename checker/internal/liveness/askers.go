@@ -65,7 +65,7 @@ func over(acquire *history.Call, from int64) bool {
 	if acquire.Return == nil {
 		return false
 	}
-	once := acquire.Invoke.F == history.FTryAcquire && acquire.Outcome() == history.Fail
+	once := acquire.Invoke.F() == history.FTryAcquire && acquire.Outcome() == history.Fail
 	return acquire.Return.Time < from || (once && acquire.Start() < from)
 }
 
@@ -85,7 +85,7 @@ func (l *lateAsker) add(c *history.Call, end int64) {
 		l.Interval = span
 	}
 	l.Interval = history.Interval{From: min(l.From, span.From), To: max(l.To, span.To)}
-	l.refused = l.refused || (c.Outcome() == history.Fail && c.Return.Error == history.ErrBusy)
+	l.refused = l.refused || (c.Outcome() == history.Fail && c.Return.Code() == history.ErrBusy)
 }
 
 // hardly reports whether that says nothing: it asked for less than a time to live, being busy elsewhere before. What never ends

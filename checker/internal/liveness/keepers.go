@@ -108,7 +108,7 @@ func (in question) outlived(g *history.Grant) int64 {
 	case g.InSession():
 		end, renews := int64(0), g.Under.Renews
 		if c := g.Under.Created; c != nil {
-			end = c.Time + c.TTL.Or(ttl)
+			end = c.Time + c.TTL().Or(ttl)
 		}
 		return lastRenewed(end, renews, ttl) + slow
 	case !g.Granted() && killed:
@@ -117,10 +117,10 @@ func (in question) outlived(g *history.Grant) int64 {
 		return history.Forever
 	case !g.Granted():
 		return in.reached(in.CallEnd(g.Acquire)+ttl, g) + ttl + slow
-	case !g.Acquire.Return.TTL.Set || !g.Acquire.Return.Deadline.Set:
+	case !g.Acquire.Return.TTL().Set || !g.Acquire.Return.Deadline().Set:
 		return history.Forever
 	}
-	return lastRenewed(g.From()+g.Acquire.Return.TTL.V, g.Renews, ttl) + slow
+	return lastRenewed(g.From()+g.Acquire.Return.TTL().V, g.Renews, ttl) + slow
 }
 
 // reached is when a request has reached the store at the latest, if it was there by a moment without faults: a server that is
@@ -139,7 +139,7 @@ func lastRenewed(end int64, renews []*history.Call, ttl int64) int64 {
 	for _, rn := range renews {
 		switch {
 		case rn.Outcome() == history.OK:
-			end = max(end, rn.End()+rn.Return.TTL.Or(ttl))
+			end = max(end, rn.End()+rn.Return.TTL().Or(ttl))
 		case rn.Outcome() == history.Info && rn.Start() < end:
 			end += ttl
 		}

@@ -98,11 +98,11 @@ func (in question) test() string {
 // first: what stands between clients and lock is broken then, from the start.
 func (in question) neverGranted() (why string, never bool) {
 	for _, g := range in.Grants {
-		if g.Granted() || g.Acquire == nil || g.Acquire.Outcome() == history.Fail && g.Acquire.Return.Error != history.ErrNotSent {
+		if g.Granted() || g.Acquire == nil || g.Acquire.Outcome() == history.Fail && g.Acquire.Return.Code() != history.ErrNotSent {
 			return "", false
 		}
 		if g.Acquire.Return != nil {
-			why = cmp.Or(why, g.Acquire.Return.Message)
+			why = cmp.Or(why, g.Acquire.Return.Message())
 		}
 	}
 	return why, why != ""
@@ -283,10 +283,10 @@ func deadlocked(f checker.Finding, pair []facts.NestedWait) checker.Finding {
 func (in question) silence(span history.Interval) (longest int64) {
 	answers := []int64{span.From, span.To}
 	for _, c := range in.Calls {
-		switch c.Invoke.F {
+		switch c.Invoke.F() {
 		case history.FAcquire, history.FTryAcquire, history.FRenew, history.FRelease:
 			if at := c.End(); at > span.From && at < span.To && (c.Outcome() == history.OK || c.NotHeld() ||
-				c.Return.Error == history.ErrBusy) {
+				c.Return.Code() == history.ErrBusy) {
 				answers = append(answers, at)
 			}
 		}

@@ -53,7 +53,7 @@ func (in question) before(f *history.Injection, g *history.Grant) bool {
 	}
 	struck := f.Began()
 	for _, e := range in.Deaths {
-		if slices.Contains(f.Nodes, e.Node) && e.Time <= f.Effect.Time {
+		if slices.Contains(f.Nodes, e.Node()) && e.Time <= f.Effect.Time {
 			struck = max(struck, e.Time)
 		}
 	}

@@ -214,8 +214,8 @@ func (j *lockJudge) describe(lg *lockGrant) string {
 	}
 	for _, rel := range lg.g.Releases {
 		answer := string(rel.Outcome())
-		if rel.Return != nil && rel.Return.Error != "" {
-			answer += " " + rel.Return.Error
+		if rel.Return != nil && rel.Return.Code() != "" {
+			answer += " " + rel.Return.Code()
 		}
 		text += fmt.Sprintf(", and its release was sent at %s (answer: %s)", checker.Seconds(rel.Start()), answer)
 	}

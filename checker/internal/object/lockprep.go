@@ -249,7 +249,7 @@ func (lg *lockGrant) refused(c *history.Call) {
 func (lg *lockGrant) saidBy(c *history.Call) int64 {
 	for _, rel := range lg.g.Releases {
 		asked, said := rel.Invoke, c.Return
-		if asked.Time == said.Time && asked.Party == said.Party && asked.Index > said.Index && c.Start() < c.End() {
+		if asked.Time == said.Time && asked.Party() == said.Party() && asked.Index > said.Index && c.Start() < c.End() {
 			return c.End() - 1
 		}
 	}

@@ -20,14 +20,14 @@ type refusal struct {
 func (in question) refusals() (out []refusal) {
 	logged := map[string]bool{}
 	for _, e := range in.Registered {
-		logged[e.Register] = true
-		if e.Error == history.ErrStaleToken {
-			out = append(out, refusal{e, in.ByID[e.Grant]})
+		logged[e.Register()] = true
+		if e.Code() == history.ErrStaleToken {
+			out = append(out, refusal{e, in.ByID[e.Grant()]})
 		}
 	}
 	for _, g := range in.Grants {
 		for _, u := range g.Uses {
-			if u.Outcome() == history.Fail && u.Return.Error == history.ErrStaleToken && !logged[u.Invoke.Register] {
+			if u.Outcome() == history.Fail && u.Return.Code() == history.ErrStaleToken && !logged[u.Invoke.Register()] {
 				out = append(out, refusal{u.Return, g})
 			}
 		}
@@ -55,7 +55,7 @@ func (in question) refusedValid(figures checker.Figures) []checker.Finding {
 		if base, leased := in.ExpiryBase(g); (leased && e.Time >= base) || in.DiedWith(g, e.Time) || rivals[g.Lock].newer(g, e.Time) {
 			continue
 		}
-		if e.Party != history.PartyRegister && in.StoreCause(g, e.Time).Kind != checker.CauseNone {
+		if e.Party() != history.PartyRegister && in.StoreCause(g, e.Time).Kind != checker.CauseNone {
 			continue // where the lock's own entry is the fence, what ended the lock ended that
 		}
 		figures["fence_refused_valid"]++
@@ -63,7 +63,7 @@ func (in question) refusedValid(figures checker.Figures) []checker.Finding {
 			Rule: "refused-valid", Class: checker.Defect, Gating: true,
 			Message: fmt.Sprintf("the fence refused the %s of %s under grant %s (token %d) at %s, although this grant was the newest "+
 				"grant of lock %s",
-				e.F, g.Client, g.ID, g.Token().V, checker.Seconds(e.Time), g.Lock),
+				e.F(), g.Client, g.ID, g.Token().V, checker.Seconds(e.Time), g.Lock),
 			Events: []int64{g.Acquire.Return.Index, e.Index}, Grants: []string{g.ID}, From: e.Time, To: e.Time,
 		}
 		c := in.StoreCause(g, e.Time)

@@ -29,8 +29,8 @@ func (in question) tokenOrder(lock string) []checker.Finding {
 	unnumbered := func(g *history.Grant) bool { return !g.Token().Set }
 	bySent, byOK := slices.DeleteFunc(in.BySent(lock), unnumbered), slices.DeleteFunc(in.ByOK(lock), unnumbered)
 	var out []checker.Finding
-	var highest []*history.Grant         // of each mode, in order: among those known before the grant at hand was sent for
-	seen := map[int64][]*history.Grant{} // by token: who had it
+	var highest []*history.Grant // of each mode, in order: among those known before the grant at hand was sent for
+	seen := make(map[int64]holders, len(bySent))
 	known := 0
 	for _, g := range bySent {
 		for ; known < len(byOK) && byOK[known].From() < g.Sent(); known++ {
@@ -43,7 +43,8 @@ func (in question) tokenOrder(lock string) []checker.Finding {
 			}
 		}
 		token, before := g.Token().V, in.newest(highest, g)
-		if twin := in.apart(seen[token], g); twin != nil {
+		had := seen[token]
+		if twin := in.apart(had, g); twin != nil {
 			out = append(out, in.tokenFinding("duplicate", twin, g, fmt.Sprintf("grant %s got token %d, although grant %s already had "+
 				"this token", g.ID, token, twin.ID)))
 		} else if before != nil && before.Token().V > token {
@@ -51,21 +52,43 @@ func (in question) tokenOrder(lock string) []checker.Finding {
 				fmt.Sprintf("grant %s got token %d, although the earlier grant %s had got token %d: tokens must increase", g.ID, token,
 					before.ID, before.Token().V)))
 		}
-		if !slices.ContainsFunc(seen[token], func(h *history.Grant) bool { return alike(h, g) }) {
-			seen[token] = append(seen[token], g)
+		if had.add(g) {
+			seen[token] = had
 		}
 	}
 	return out
 }
 
+// holders are the grants that had a token, in order: mostly one. Of those that are alike the first is enough.
+type holders struct {
+	first *history.Grant
+	more  []*history.Grant
+}
+
+// add reports whether the grant was not among them.
+func (h *holders) add(g *history.Grant) bool {
+	if h.first == nil {
+		h.first = g
+		return true
+	}
+	if alike(h.first, g) || slices.ContainsFunc(h.more, func(o *history.Grant) bool { return alike(o, g) }) {
+		return false
+	}
+	h.more = append(h.more, g)
+	return true
+}
+
 func byMode(g *history.Grant, mode string) int { return cmp.Compare(g.Mode, mode) }
 
 // apart is the last of some grants that may not be held together with another one; nil: there is none.
-func (in question) apart(grants []*history.Grant, g *history.Grant) *history.Grant {
-	for _, h := range slices.Backward(grants) {
+func (in question) apart(had holders, g *history.Grant) *history.Grant {
+	for _, h := range slices.Backward(had.more) {
 		if !in.Model.Together(h, g) {
 			return h
 		}
+	}
+	if had.first != nil && !in.Model.Together(had.first, g) {
+		return had.first
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func bounded(in question) checker.Result {
 	figures := checker.Figures{}
 	for _, g := range in.Grants {
 		c := g.Acquire
-		if c == nil || c.Invoke.F != history.FTryAcquire {
+		if c == nil || c.Invoke.F() != history.FTryAcquire {
 			continue
 		}
 		end := in.CallEnd(c)

@@ -85,14 +85,14 @@ type waiter struct {
 
 // waiters are the grants of a lock whose clients waited for it, in order of their requests.
 func (in question) waiters(lock string) []waiter {
-	var out []waiter
+	out := make([]waiter, 0, len(in.ByLock[lock]))
 	met := map[string]bool{}
 	for _, g := range in.ByLock[lock] {
 		first := !met[g.Client]
 		if g.Granted() {
 			met[g.Client] = true
 		}
-		if g.Granted() && g.Mode != history.ModeShared && g.Acquire.Invoke.F == history.FAcquire {
+		if g.Granted() && g.Mode != history.ModeShared && g.Acquire.Invoke.F() == history.FAcquire {
 			out = append(out, waiter{Grant: g, first: first, end: g.From()})
 		}
 	}
@@ -104,8 +104,8 @@ func (in question) waiters(lock string) []waiter {
 // requests arrived: they have their place late.
 func (in question) unserved(lock string) (out []waiter) {
 	for _, g := range in.ByLock[lock] {
-		if in.Run.Fair && g.Acquire != nil && g.Acquire.Outcome() == history.Fail && g.Acquire.Return.Error == history.ErrBusy &&
-			g.Mode != history.ModeShared && g.Acquire.Invoke.F == history.FAcquire {
+		if in.Run.Fair && g.Acquire != nil && g.Acquire.Outcome() == history.Fail && g.Acquire.Return.Code() == history.ErrBusy &&
+			g.Mode != history.ModeShared && g.Acquire.Invoke.F() == history.FAcquire {
 			w := waiter{Grant: g, end: in.CallEnd(g.Acquire)}
 			w.place = g.Acquire.Start() + slowMargin
 			for _, s := range facts.Disjoint(slices.Concat(in.slowness().still, in.Busy())) {

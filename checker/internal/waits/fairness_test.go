@@ -19,8 +19,8 @@ func TestOvertakesAgainstBruteForce(t *testing.T) {
 			asked := rnd.Int64N(40) * fairMargin / 2
 			ok := asked + rnd.Int64N(20*fairMargin)
 			c := &history.Call{
-				Invoke: &history.Event{Time: asked, F: history.FAcquire},
-				Return: &history.Event{Time: ok, Type: history.OK},
+				Invoke: history.Line{Time: asked, F: history.FAcquire}.Event(),
+				Return: history.Line{Time: ok, Type: history.OK}.Event(),
 			}
 			in.ByLock["L"] = append(in.ByLock["L"], &history.Grant{Lock: "L", Client: fmt.Sprint("c", rnd.IntN(5)), Acquire: c})
 		}

@@ -22,7 +22,7 @@ import (
 func deadlock(in question) checker.Result {
 	figures := checker.Figures{"deadlocks_reported": 0}
 	for _, c := range in.Calls {
-		if c.Return != nil && c.Return.Error == history.ErrDeadlock {
+		if c.Return != nil && c.Return.Code() == history.ErrDeadlock {
 			figures["deadlocks_reported"]++
 			figures.Raise("deadlock_report_max_ns", c.Return.Time-c.Start())
 		}

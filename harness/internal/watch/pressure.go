@@ -49,7 +49,7 @@ func pressed(rec *history.Recorder, dir string, servers func() []int) (look func
 			most := longest(since, delays).Nanoseconds()
 			p.Servers = &most
 		}
-		return rec.Notice(history.Event{F: history.FPressure, Value: history.ValueOf(p)})
+		return rec.Notice(history.Line{F: history.FPressure, Value: history.ValueOf(p)})
 	}, ok
 }
 

@@ -25,7 +25,7 @@ func Roles(rec *history.Recorder, servers []*cluster.Server) func() error {
 				continue
 			}
 			last[name] = role
-			if err := rec.Notice(history.Event{F: history.FRole, Node: name, Value: history.ValueOf(role)}); err != nil {
+			if err := rec.Notice(history.Line{F: history.FRole, Node: name, Value: history.ValueOf(role)}); err != nil {
 				return err
 			}
 		}

@@ -19,7 +19,7 @@ func Stalls(rec *history.Recorder, limit time.Duration) func() error {
 			if late <= limit.Nanoseconds() {
 				return nil
 			}
-			return rec.Notice(history.Event{
+			return rec.Notice(history.Line{
 				F: history.FStall, Client: history.ClientOf(rec.Party()), Value: history.ValueOf(history.Stall{Late: late}),
 			})
 		}

@@ -26,6 +26,6 @@ func steps(rec *history.Recorder, offset func() int64) func() error {
 			return nil // keep last: a slow drift adds up and shows
 		}
 		last = now
-		return rec.Notice(history.Event{F: history.FClock, Value: history.ValueOf(history.ClockStep{Step: step})})
+		return rec.Notice(history.Line{F: history.FClock, Value: history.ValueOf(history.ClockStep{Step: step})})
 	}
 }

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 }
 
 // recorder is a log in a file, and what reads its events so far, without the first.
-func recorder(t *testing.T) (*history.Recorder, func() []history.Event) {
+func recorder(t *testing.T) (*history.Recorder, func() []history.Line) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "c1.jsonl")
 	rec, err := history.Open(path, "c1", history.NewClock(),
@@ -48,17 +48,17 @@ func recorder(t *testing.T) (*history.Recorder, func() []history.Event) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { rec.Close() }) //nolint:errcheck // some tests have closed it
-	return rec, func() []history.Event { return events(t, path) }
+	return rec, func() []history.Line { return events(t, path) }
 }
 
-func events(t *testing.T, path string) (out []history.Event) {
+func events(t *testing.T, path string) (out []history.Line) {
 	t.Helper()
 	f, err := history.Follow(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close() //nolint:errcheck // read only
-	if err := f.Poll(nil, func(e *history.Event) { out = append(out, *e) }); err != nil {
+	if err := f.Poll(nil, func(e *history.Line) { out = append(out, *e) }); err != nil {
 		t.Fatal(err)
 	}
 	return out[1:]

@@ -92,7 +92,7 @@ func (g *gate) Reach(ctx context.Context, point string, at workloads.Spot) {
 	if a == nil {
 		return
 	}
-	e := history.Event{
+	e := history.Line{
 		Type: history.Invoke, F: history.FPoint, Client: g.client, Lock: at.Lock, Grant: at.Grant,
 		Value: history.ValueOf(point), Message: backends.Source(ctx),
 	}

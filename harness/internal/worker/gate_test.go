@@ -139,14 +139,14 @@ func (b *bench) stands(gone <-chan struct{}) {
 }
 
 // onRecord are the types of the events of a point that were logged.
-func (b *bench) onRecord() (out []history.Event) {
+func (b *bench) onRecord() (out []history.Line) {
 	b.t.Helper()
 	f, err := history.Follow(b.cfg.LogPath)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	defer f.Close() //nolint:errcheck // read only
-	if err := f.Poll(nil, func(e *history.Event) {
+	if err := f.Poll(nil, func(e *history.Line) {
 		if e.F == history.FPoint {
 			out = append(out, *e)
 		}

@@ -167,7 +167,7 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 
 // breach puts on record that nothing of the run counts, and ends this client.
 func (w *worker) breach(text string) {
-	err := w.rec.Notice(history.Event{F: history.FBreach, Client: w.cfg.Client, Message: text})
+	err := w.rec.Notice(history.Line{F: history.FBreach, Client: w.cfg.Client, Message: text})
 	w.cancel(errors.Join(errors.New(text), err))
 }
 
@@ -187,7 +187,7 @@ func (w *worker) collect(ctx context.Context, length time.Duration) {
 // stalled puts on record that what stands between client and lock was held up. Where that cannot be written, the log's next
 // event fails as well, and ends the client.
 func (w *worker) stalled(late time.Duration) {
-	if err := w.rec.Notice(history.Event{
+	if err := w.rec.Notice(history.Line{
 		F: history.FStall, Client: w.cfg.Client,
 		Value: history.ValueOf(history.Stall{Late: late.Nanoseconds()}),
 	}); err != nil {

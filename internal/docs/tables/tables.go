@@ -332,7 +332,7 @@ func Suite(text string) string {
 func History(text string) string {
 	var p page
 	p.header("field", "type", "meaning")
-	event := reflect.TypeFor[history.Event]()
+	event := reflect.TypeFor[history.Line]()
 	for i := range event.NumField() {
 		tag := event.Field(i).Tag
 		p.row("`"+tag.Get("json")+"`", tag.Get("is"), strings.ReplaceAll(tag.Get("doc"), "~", "`"))

@@ -77,7 +77,7 @@ func moments(rec *history.Record, lock string) (out []moment) {
 		}
 		add(g.Sent(), "ask", g.Client)
 		if ret := g.Acquire.Return; ret != nil {
-			add(ret.Time, "acquire "+string(ret.Type), g.Client)
+			add(ret.Time, "acquire "+string(ret.Type()), g.Client)
 		}
 		if !g.Granted() {
 			continue
@@ -92,7 +92,7 @@ func moments(rec *history.Record, lock string) (out []moment) {
 			for _, c := range of.calls {
 				add(c.Start(), of.kind, g.Client)
 				if c.Return != nil {
-					add(c.Return.Time, of.kind+" "+string(c.Return.Type), g.Client)
+					add(c.Return.Time, of.kind+" "+string(c.Return.Type()), g.Client)
 				}
 			}
 		}
@@ -204,15 +204,15 @@ func Shape(rec *history.Record, f checker.Finding) string {
 	var names, parts []string
 	for _, i := range f.Proof.Events {
 		e := byIndex[i]
-		if e == nil || e.F == history.FRun {
+		if e == nil || e.F() == history.FRun {
 			continue
 		}
-		who := cmp.Or(e.Client, e.Party)
+		who := cmp.Or(e.Client(), e.Party())
 		n := slices.Index(names, who)
 		if n < 0 {
 			n, names = len(names), append(names, who)
 		}
-		parts = append(parts, string(rune('A'+min(n, 25)))+":"+e.F+"/"+string(e.Type))
+		parts = append(parts, string(rune('A'+min(n, 25)))+":"+e.F()+"/"+string(e.Type()))
 	}
 	return strings.Join(parts, " ")
 }

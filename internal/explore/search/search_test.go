@@ -42,9 +42,9 @@ func TestOrders(t *testing.T) {
 func TestMargin(t *testing.T) {
 	g := func(client string, from, use int64) *history.Grant {
 		return &history.Grant{Client: client, Acquire: &history.Call{
-			Invoke: &history.Event{Time: from - 1},
-			Return: &history.Event{Time: from, Type: history.OK},
-		}, Uses: []*history.Call{{Invoke: &history.Event{Time: use}}}}
+			Invoke: history.Line{Time: from - 1}.Event(),
+			Return: history.Line{Time: from, Type: history.OK}.Event(),
+		}, Uses: []*history.Call{{Invoke: history.Line{Time: use}.Event()}}}
 	}
 	for _, c := range []struct {
 		want int64
@@ -271,10 +271,10 @@ func TestClaim(t *testing.T) {
 func TestTryThatFaultsHeld(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	fault := func(from, to int64) *history.Injection {
-		began := &history.Event{Time: from, Type: history.OK}
+		began := history.Line{Time: from, Type: history.OK}.Event()
 		return &history.Injection{
 			Fault: history.Fault{Began: from}, Invoke: began, Effect: began,
-			HealEnd: &history.Event{Time: to, Type: history.OK},
+			HealEnd: history.Line{Time: to, Type: history.OK}.Event(),
 		}
 	}
 	rec := &history.Record{

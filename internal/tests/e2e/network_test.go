@@ -25,7 +25,9 @@ func TestRedlockWithoutAMajority(t *testing.T) {
 		t.Fatalf("%d faults", len(rec.Faults))
 	}
 	f := rec.Faults[0]
-	healed := slices.IndexFunc(rec.Events, func(e history.Event) bool { return e.F == history.FHeal && e.Type == history.Invoke })
+	healed := slices.IndexFunc(rec.Events, func(e history.Event) bool {
+		return e.F() == history.FHeal && e.Type() == history.Invoke
+	})
 	if len(rec.Deaths) != 3 || healed < 0 {
 		t.Fatalf("%d deaths, heal at %d", len(rec.Deaths), healed)
 	}

@@ -148,8 +148,8 @@ func shrunk(o *Outcome, d Disagreement) (*Fixture, error) {
 func unknowns(h *history.History) []string {
 	var out []string
 	for i := range h.Events {
-		if e := &h.Events[i]; e.F == history.FRelease && e.Type == history.Info {
-			out = append(out, e.Grant)
+		if e := &h.Events[i]; e.F() == history.FRelease && e.Type() == history.Info {
+			out = append(out, e.Grant())
 		}
 	}
 	return out

@@ -21,36 +21,36 @@ func counters(h *history.History, register string) map[string]*counter {
 	out, open := map[string]*counter{}, map[string]history.Event{}
 	for i := range h.Events {
 		e := h.Events[i]
-		if e.Register != register || history.ClientOf(e.Party) == "" {
+		if e.Register() != register || history.ClientOf(e.Party()) == "" {
 			continue
 		}
-		c := out[e.Lock]
+		c := out[e.Lock()]
 		if c == nil {
 			c = &counter{from: -1}
-			out[e.Lock] = c
+			out[e.Lock()] = c
 		}
-		key := e.Party + e.Grant
+		key := e.Party() + e.Grant()
 		asked := open[key]
-		switch e.Type {
+		switch e.Type() {
 		case history.Invoke:
 			open[key] = e
-			if e.F == history.FWrite {
+			if e.F() == history.FWrite {
 				c.unknown++
 			}
 			continue
 		case history.Info:
 			continue
 		case history.Fail:
-			if e.F == history.FWrite {
+			if e.F() == history.FWrite {
 				c.unknown--
 			}
 			continue
 		}
-		value := e.Value.Base.V
-		if e.F == history.FWrite {
+		value := e.Base().V
+		if e.F() == history.FWrite {
 			c.unknown--
 			c.acked++
-			value = asked.Value.New.V
+			value = asked.New().V
 		}
 		if asked.Time > c.from {
 			c.from, c.value = asked.Time, value

@@ -180,8 +180,8 @@ type tamper struct {
 }
 
 func tampering(other *proof.Letter, r *rand.Rand) map[string]tamper {
-	some := func(l *proof.Letter) *history.Event { return &l.Events[1+r.IntN(len(l.Events)-1)] }
-	change := func(f func(e *history.Event) bool) func(l *proof.Letter) bool {
+	some := func(l *proof.Letter) *history.Line { return &l.Events[1+r.IntN(len(l.Events)-1)] }
+	change := func(f func(e *history.Line) bool) func(l *proof.Letter) bool {
 		return func(l *proof.Letter) bool {
 			for _, i := range r.Perm(len(l.Events)) {
 				if i > 0 && f(&l.Events[i]) {
@@ -220,17 +220,17 @@ func tampering(other *proof.Letter, r *rand.Rand) map[string]tamper {
 			return true
 		}},
 		"a time was moved": {false, func(l *proof.Letter) bool { some(l).Time += 1 + r.Int64N(1e6); return true }},
-		"another token":    {false, change(func(e *history.Event) bool { e.Token.V++; return e.Token.Set })},
-		"another deadline": {false, change(func(e *history.Event) bool { e.Deadline.V += 1e9; return e.Deadline.Set })},
-		"another lock":     {false, change(func(e *history.Event) bool { has := e.Lock != ""; e.Lock += "x"; return has })},
-		"another client":   {false, change(func(e *history.Event) bool { has := e.Client != ""; e.Client += "x"; return has })},
-		"another grant":    {false, change(func(e *history.Event) bool { has := e.Grant != ""; e.Grant += "x"; return has })},
-		"another outcome": {false, change(func(e *history.Event) bool {
+		"another token":    {false, change(func(e *history.Line) bool { e.Token.V++; return e.Token.Set })},
+		"another deadline": {false, change(func(e *history.Line) bool { e.Deadline.V += 1e9; return e.Deadline.Set })},
+		"another lock":     {false, change(func(e *history.Line) bool { has := e.Lock != ""; e.Lock += "x"; return has })},
+		"another client":   {false, change(func(e *history.Line) bool { has := e.Client != ""; e.Client += "x"; return has })},
+		"another grant":    {false, change(func(e *history.Line) bool { has := e.Grant != ""; e.Grant += "x"; return has })},
+		"another outcome": {false, change(func(e *history.Line) bool {
 			was := e.Type == history.OK
 			e.Type = history.Info
 			return was
 		})},
-		"another value": {false, change(func(e *history.Event) bool { e.Value.New.V++; return e.Value.New.Set })},
+		"another value": {false, change(func(e *history.Line) bool { e.Value.New.V++; return e.Value.New.Set })},
 		"another run": {false, func(l *proof.Letter) bool {
 			l.Events[0].Value = history.ValueOf(history.Run{Schema: 1})
 			return true

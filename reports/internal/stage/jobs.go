@@ -30,7 +30,7 @@ func (s *Stage) periods(rec *history.Record) {
 		var job struct {
 			Period *int64 `json:"period"`
 		}
-		if c.Invoke.F != history.FWork || c.Outcome() != history.OK || c.Invoke.Value.Into(&job) != nil || job.Period == nil {
+		if c.Invoke.F() != history.FWork || c.Outcome() != history.OK || c.Invoke.Value().Into(&job) != nil || job.Period == nil {
 			continue
 		}
 		p := by[*job.Period]
@@ -38,7 +38,7 @@ func (s *Stage) periods(rec *history.Record) {
 			p = &Period{Number: *job.Period, From: c.Start()}
 			by[p.Number] = p
 		}
-		p.From, p.By, p.At = min(p.From, c.Start()), append(p.By, c.Invoke.Client), append(p.At, c.Start())
+		p.From, p.By, p.At = min(p.From, c.Start()), append(p.By, c.Invoke.Client()), append(p.At, c.Start())
 	}
 	add := func(p Period) {
 		if p.From < s.To && p.To > s.From {

@@ -259,8 +259,8 @@ func truth(in *facts.Facts, g *history.Grant, lock int, token, until, due int64)
 func replaced(g *history.Grant) string {
 	text := ""
 	for _, u := range g.Uses {
-		if u.Invoke.F == history.FWrite && u.Invoke.Value.New.Set {
-			text = fmt.Sprintf("%d → %d", u.Invoke.Value.Base.Or(0), u.Invoke.Value.New.V)
+		if u.Invoke.F() == history.FWrite && u.Invoke.New().Set {
+			text = fmt.Sprintf("%d → %d", u.Invoke.Base().Or(0), u.Invoke.New().V)
 			if u.Outcome() != history.OK {
 				text += " refused"
 			}

@@ -195,29 +195,29 @@ func (s *Stage) climb(rec *history.Record, sc Scene, told bool) {
 	at, replaced := map[string]int{}, map[Write]bool{}
 	for i := range rec.Events {
 		e := &rec.Events[i]
-		g, took := rec.ByID[e.Grant], e.Type == history.OK
-		ours := e.Party == history.PartyRegister && e.Lock == s.Locks[0]
+		g, took := rec.ByID[e.Grant()], e.Type() == history.OK
+		ours := e.Party() == history.PartyRegister && e.Lock() == s.Locks[0]
 		if told {
 			ours = took && g != nil && g.Lock == s.Locks[0]
 		}
-		if !ours || e.F != history.FWrite || !e.Value.New.Set || e.Time > s.To {
+		if !ours || e.F() != history.FWrite || !e.New().Set || e.Time > s.To {
 			continue
 		}
-		n, ok := at[e.Register]
+		n, ok := at[e.Register()]
 		if !ok {
 			n = len(s.Stairs)
-			at[e.Register] = n
+			at[e.Register()] = n
 			s.Stairs = append(s.Stairs, Stair{
-				Register: e.Register, Start: rec.Run.Registers[e.Register], Writes: []Write{}, falls: e.Register == "stock", told: told,
+				Register: e.Register(), Start: rec.Run.Registers[e.Register()], Writes: []Write{}, falls: e.Register() == "stock", told: told,
 			})
 		}
 		st := &s.Stairs[n]
-		w := Write{At: e.Time, Client: e.Client, Base: e.Value.Base.Or(0), New: e.Value.New.V, OK: took, Wrong: sc.Wrong[e.Index]}
+		w := Write{At: e.Time, Client: e.Client(), Base: e.Base().Or(0), New: e.New().V, OK: took, Wrong: sc.Wrong[e.Index]}
 		if w.Client == "" && g != nil {
 			w.Client = g.Client
 		}
 		if mine := slices.Contains(sc.Grants, g); told && mine && e.Time >= s.From {
-			base := Write{Client: e.Register, Base: w.Base}
+			base := Write{Client: e.Register(), Base: w.Base}
 			w.Wrong, replaced[base] = replaced[base], true
 		}
 		switch {

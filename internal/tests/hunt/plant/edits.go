@@ -7,7 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-func timeBack(r *rand.Rand, h *history.History) bool {
+func timeBack(r *rand.Rand, h *record) bool {
 	i := ordinary(r, h)
 	if i <= 0 || h.Events[i-1].Time < 2 {
 		return false
@@ -17,8 +17,8 @@ func timeBack(r *rand.Rand, h *history.History) bool {
 }
 
 // overlapping begins an operation inside another one of the same process.
-func overlapping(r *rand.Rand, h *history.History) bool {
-	i := pick(r, h, func(e *history.Event) bool { return anyInvoke(e) && e.F == history.FRead })
+func overlapping(r *rand.Rand, h *record) bool {
+	i := pick(r, h, func(e *history.Line) bool { return anyInvoke(e) && e.F == history.FRead })
 	if i < 0 {
 		return false
 	}
@@ -30,13 +30,13 @@ func overlapping(r *rand.Rand, h *history.History) bool {
 }
 
 // died takes the end of a living client away.
-func died(r *rand.Rand, h *history.History) bool {
-	i := pick(r, h, func(e *history.Event) bool { return e.F == history.FEnd && e.Client != "" })
+func died(r *rand.Rand, h *record) bool {
+	i := pick(r, h, func(e *history.Line) bool { return e.F == history.FEnd && e.Client != "" })
 	return remove(h, i) && sequence(h)
 }
 
-func afterEnd(r *rand.Rand, h *history.History) bool {
-	i := pick(r, h, func(e *history.Event) bool { return e.F == history.FEnd && e.Client != "" })
+func afterEnd(r *rand.Rand, h *record) bool {
+	i := pick(r, h, func(e *history.Line) bool { return e.F == history.FEnd && e.Client != "" })
 	if i < 0 {
 		return false
 	}
@@ -48,15 +48,15 @@ func afterEnd(r *rand.Rand, h *history.History) bool {
 	return ok
 }
 
-func partyCount(_ *rand.Rand, h *history.History) bool {
+func partyCount(_ *rand.Rand, h *record) bool {
 	return changeEnd(h, func(end *history.End, party string) { end.Parties[party]++ })
 }
 
-func partyUncounted(_ *rand.Rand, h *history.History) bool {
+func partyUncounted(_ *rand.Rand, h *record) bool {
 	return changeEnd(h, func(end *history.End, party string) { delete(end.Parties, party) })
 }
 
-func changeEnd(h *history.History, do func(*history.End, string)) bool {
+func changeEnd(h *record, do func(*history.End, string)) bool {
 	e := &h.Events[len(h.Events)-1]
 	var end history.End
 	if e.Value.Into(&end) != nil || end.Parties["c1"] == 0 {
@@ -68,7 +68,7 @@ func changeEnd(h *history.History, do func(*history.End, string)) bool {
 }
 
 // grantTwice gives a later attempt the id of an earlier one.
-func grantTwice(_ *rand.Rand, h *history.History) bool {
+func grantTwice(_ *rand.Rand, h *record) bool {
 	first := ""
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -91,7 +91,7 @@ func grantTwice(_ *rand.Rand, h *history.History) bool {
 }
 
 // processOfTwo lets a client use the number of another one.
-func processOfTwo(_ *rand.Rand, h *history.History) bool {
+func processOfTwo(_ *rand.Rand, h *record) bool {
 	for i := range h.Events {
 		e := &h.Events[i]
 		if !byClient(e) || e.Client == "c1" || e.Type != history.Invoke {
@@ -102,8 +102,8 @@ func processOfTwo(_ *rand.Rand, h *history.History) bool {
 	return false
 }
 
-func swap(h *history.History, from, to int64) bool {
-	used := slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Process.N == to && byClient(&e) })
+func swap(h *record, from, to int64) bool {
+	used := slices.ContainsFunc(h.Events, func(e history.Line) bool { return e.Process.N == to && byClient(&e) })
 	for i := range h.Events {
 		if byClient(&h.Events[i]) && h.Events[i].Process.N == from {
 			h.Events[i].Process.N = to
@@ -113,12 +113,12 @@ func swap(h *history.History, from, to int64) bool {
 }
 
 // clockStep is somebody who set the wall clock.
-func clockStep(r *rand.Rand, h *history.History) bool {
+func clockStep(r *rand.Rand, h *record) bool {
 	i := ordinary(r, h)
 	if i < 0 {
 		return false
 	}
-	e := history.Event{
+	e := history.Line{
 		Time: h.Events[i].Time, Process: history.Process{Name: history.PartyController}, Type: history.Info, F: history.FClock,
 		Party: history.PartyController, Value: history.ValueOf(history.ClockStep{Step: 50_000_000}),
 	}
@@ -126,8 +126,8 @@ func clockStep(r *rand.Rand, h *history.History) bool {
 }
 
 // namedProcess takes the number of a grant's events away: it vanishes from the operations.
-func namedProcess(r *rand.Rand, h *history.History) bool {
-	i := pick(r, h, func(e *history.Event) bool { return anyInvoke(e) && e.F == history.FAcquire })
+func namedProcess(r *rand.Rand, h *record) bool {
+	i := pick(r, h, func(e *history.Line) bool { return anyInvoke(e) && e.F == history.FAcquire })
 	if i < 0 {
 		return false
 	}
@@ -141,7 +141,7 @@ func namedProcess(r *rand.Rand, h *history.History) bool {
 }
 
 // usedAfterInfo lets a client go on under the number whose last operation has no outcome.
-func usedAfterInfo(_ *rand.Rand, h *history.History) bool {
+func usedAfterInfo(_ *rand.Rand, h *record) bool {
 	for i := range h.Events {
 		e := &h.Events[i]
 		if !byClient(e) || e.Type != history.Info || e.F == history.FRenew {
@@ -158,8 +158,8 @@ func usedAfterInfo(_ *rand.Rand, h *history.History) bool {
 }
 
 // otherToken lets a client present a token that its grant was not given: by its log and by the register's.
-func otherToken(r *rand.Rand, h *history.History) bool {
-	i := pick(r, h, func(e *history.Event) bool { return anyInvoke(e) && e.Register != "" && e.Token.Set })
+func otherToken(r *rand.Rand, h *record) bool {
+	i := pick(r, h, func(e *history.Line) bool { return anyInvoke(e) && e.Register != "" && e.Token.Set })
 	if i < 0 {
 		return false
 	}

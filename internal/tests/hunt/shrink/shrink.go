@@ -41,10 +41,10 @@ func Shrink(h *history.History, stays Stays, keep func(*history.History) bool) *
 type unit func(calls map[int]int, i int, e *history.Event) string
 
 var units = []unit{
-	func(_ map[int]int, _ int, e *history.Event) string { return e.Client },
-	func(_ map[int]int, _ int, e *history.Event) string { return e.Lock },
+	func(_ map[int]int, _ int, e *history.Event) string { return e.Client() },
+	func(_ map[int]int, _ int, e *history.Event) string { return e.Lock() },
 	func(_ map[int]int, _ int, e *history.Event) string { return fault(e) },
-	func(_ map[int]int, _ int, e *history.Event) string { return e.Grant },
+	func(_ map[int]int, _ int, e *history.Event) string { return e.Grant() },
 	func(calls map[int]int, i int, _ *history.Event) string {
 		if k, ok := calls[i]; ok {
 			return fmt.Sprint(k)
@@ -52,8 +52,8 @@ var units = []unit{
 		return ""
 	},
 	func(_ map[int]int, i int, e *history.Event) string {
-		if e.Process.IsOp() || e.Party == history.PartyRegister || e.F == history.FRun || e.F == history.FEnd ||
-			e.F == history.FFault || e.F == history.FHeal {
+		if e.Process().IsOp() || e.Party() == history.PartyRegister || e.F() == history.FRun || e.F() == history.FEnd ||
+			e.F() == history.FFault || e.F() == history.FHeal {
 			return ""
 		}
 		return fmt.Sprint(i)
@@ -62,7 +62,7 @@ var units = []unit{
 
 func fault(e *history.Event) string {
 	var f history.Fault
-	if (e.F != history.FFault && e.F != history.FHeal) || json.Unmarshal(e.Value.JSON, &f) != nil {
+	if (e.F() != history.FFault && e.F() != history.FHeal) || json.Unmarshal(e.Value().JSON, &f) != nil {
 		return ""
 	}
 	return fmt.Sprint(f.ID)
@@ -77,27 +77,27 @@ func calls(h *history.History) map[int]int {
 	perGrant := map[string]int{}
 	for i := range h.Events {
 		e := &h.Events[i]
-		key := use{e.Grant, e.Register, e.F}
+		key := use{e.Grant(), e.Register(), e.F()}
 		switch {
-		case e.Party == history.PartyRegister:
+		case e.Party() == history.PartyRegister:
 			if k, ok := uses[key]; ok {
 				out[i] = k
 			}
 			continue
-		case !e.Process.IsOp():
+		case !e.Process().IsOp():
 			continue
-		case e.Type == history.Invoke:
-			open[e.Process.N], uses[key] = i, i
+		case e.Type() == history.Invoke:
+			open[e.Process().N], uses[key] = i, i
 		}
-		if k, ok := open[e.Process.N]; ok {
+		if k, ok := open[e.Process().N]; ok {
 			out[i] = k
 		}
-		if e.F != history.FAcquire && e.F != history.FTryAcquire {
-			perGrant[e.Grant]++
+		if e.F() != history.FAcquire && e.F() != history.FTryAcquire {
+			perGrant[e.Grant()]++
 		}
 	}
 	for i := range h.Events {
-		if e := &h.Events[i]; perGrant[e.Grant] > 0 && (e.F == history.FAcquire || e.F == history.FTryAcquire) {
+		if e := &h.Events[i]; perGrant[e.Grant()] > 0 && (e.F() == history.FAcquire || e.F() == history.FTryAcquire) {
 			delete(out, i)
 		}
 	}
@@ -141,6 +141,6 @@ func without(h *history.History, u unit, name string, stays Stays) *history.Hist
 
 func (s Stays) has(e *history.Event) bool {
 	kept := slices.ContainsFunc(s.Faults, func(id int) bool { return fault(e) == fmt.Sprint(id) })
-	late := s.From > 0 && e.Time >= s.From && (e.F == history.FAcquire || e.F == history.FTryAcquire)
-	return kept || late || slices.Contains(s.Grants, e.Grant)
+	late := s.From > 0 && e.Time >= s.From && (e.F() == history.FAcquire || e.F() == history.FTryAcquire)
+	return kept || late || slices.Contains(s.Grants, e.Grant())
 }

@@ -39,13 +39,13 @@ func TestTextReadsBack(t *testing.T) {
 // Everything goes but what is asked for and what stays; a register's line goes with its call.
 func TestShrink(t *testing.T) {
 	has := func(h *history.History, f string) bool {
-		return slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.F == f })
+		return slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.F() == f })
 	}
 	h := Shrink(parse(t), Stays{Grants: []string{"b"}}, func(h *history.History) bool { return has(h, history.FFault) })
 	if has(h, history.FWrite) || has(h, history.FStall) || !has(h, history.FFault) {
 		t.Errorf("got\n%s", Text(h))
 	}
-	if !slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Grant == "b" }) {
+	if !slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Grant() == "b" }) {
 		t.Error("what had to stay was taken out")
 	}
 	for i, e := range h.Events {

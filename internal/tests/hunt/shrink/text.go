@@ -13,8 +13,9 @@ import (
 // (several f:run, damage of numbers and ends) is lost.
 func Text(h *history.History) string {
 	var b strings.Builder
-	for i := range h.Events {
-		switch e := &h.Events[i]; {
+	lines := history.Lines(h.Events)
+	for i := range lines {
+		switch e := &lines[i]; {
 		case e.F == history.FEnd, e.F == history.FRun && e.Party != history.PartyController:
 		case e.F == history.FRun:
 			var run history.Run
@@ -53,7 +54,7 @@ func runLine(r history.Run) string {
 	return strings.Join(parts, " ") + "\n"
 }
 
-func line(e *history.Event) string {
+func line(e *history.Line) string {
 	parts := []string{time.Duration(e.Time).String(), "-", e.Party, string(e.Type), e.F}
 	if e.Process.IsOp() {
 		parts[1] = e.Process.String()

@@ -50,7 +50,7 @@ func (c *client) serverSession() *session {
 }
 
 // try sends one request; a waiter sends the next one after a while.
-func (c *client) try(g *Grant, e history.Event, then func(*holding)) {
+func (c *client) try(g *Grant, e history.Line, then func(*holding)) {
 	w, of := c.w, c.serverSession()
 	g.Sent = w.now
 	if w.svc.heldByDead(g) && w.bug(TakesOver) {
@@ -89,7 +89,7 @@ func (c *client) try(g *Grant, e history.Event, then func(*holding)) {
 }
 
 // takeOver is a client that has found the holder dead, is paused, or not, and then takes the lock whoever has it by then.
-func (c *client) takeOver(g *Grant, e history.Event, then func(*holding)) {
+func (c *client) takeOver(g *Grant, e history.Line, then func(*holding)) {
 	w := c.w
 	if w.rnd.IntN(2) == 0 {
 		length := w.cfg.TTL/2 + w.upTo(w.cfg.TTL)
@@ -103,7 +103,7 @@ func (c *client) takeOver(g *Grant, e history.Event, then func(*holding)) {
 }
 
 // queueUp sends one request that is answered when it is its turn.
-func (c *client) queueUp(g *Grant, e history.Event, then func(*holding)) {
+func (c *client) queueUp(g *Grant, e history.Line, then func(*holding)) {
 	w, of := c.w, c.serverSession()
 	g.Sent, g.Waits = w.now, true
 	serve := func(reply func(answer)) {
@@ -122,7 +122,7 @@ func (c *client) queueUp(g *Grant, e history.Event, then func(*holding)) {
 }
 
 // answered records the outcome of an acquire.
-func (c *client) answered(g *Grant, e history.Event, a answer, then func(*holding)) {
+func (c *client) answered(g *Grant, e history.Line, a answer, then func(*holding)) {
 	typ, code := a.outcome()
 	g.Over = c.w.now
 	if c.w.cfg.Wires {
@@ -150,7 +150,7 @@ func (c *client) answered(g *Grant, e history.Event, a answer, then func(*holdin
 }
 
 // granted records a grant, with all that the lock says of it.
-func (c *client) granted(g *Grant, e history.Event, a answer) *holding {
+func (c *client) granted(g *Grant, e history.Line, a answer) *holding {
 	w := c.w
 	g.Known, g.Sent = w.now, a.sentAt
 	h := &holding{g: g, deadline: Forever}

@@ -23,7 +23,7 @@ type client struct {
 	waiting []deferred
 
 	session *clientSession
-	open    *history.Event // the section's operation under way
+	open    *history.Line // the section's operation under way
 	held    []*holding
 	final   bool
 	todo    []string // locks of which it is to do its last section
@@ -112,18 +112,18 @@ func (c *client) mode() string {
 }
 
 // op begins an operation of the section.
-func (c *client) op(f string, g *Grant) history.Event {
-	return history.Event{Process: history.Process{N: c.process}, F: f, Client: c.name, Lock: g.Lock, Grant: g.ID}
+func (c *client) op(f string, g *Grant) history.Line {
+	return history.Line{Process: history.Process{N: c.process}, F: f, Client: c.name, Lock: g.Lock, Grant: g.ID}
 }
 
-func (c *client) invoke(e history.Event) {
+func (c *client) invoke(e history.Line) {
 	e.Type = history.Invoke
 	c.w.log(c.name, e)
 	c.open = &e
 }
 
 // done ends it. After an unknown outcome the client goes on under another number.
-func (c *client) done(e history.Event, typ history.Type, code string) {
+func (c *client) done(e history.Line, typ history.Type, code string) {
 	e.Type, e.Error = typ, code
 	c.w.log(c.name, e)
 	c.open = nil
@@ -132,7 +132,7 @@ func (c *client) done(e history.Event, typ history.Type, code string) {
 	}
 }
 
-func (c *client) notice(e history.Event) {
+func (c *client) notice(e history.Line) {
 	e.Type, e.Client = history.Info, c.name
 	c.w.log(c.name, e)
 }

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -12,11 +11,10 @@ var inValues = regexp.MustCompile(`"(late|began|span|cpu|io)_ns":(\d+)`)
 
 // Coarse is a history whose clock ticks in steps: much happens at once, and much lasts exactly as long as a bound.
 func Coarse(h *history.History, step int64) *history.History {
-	out := *h
-	out.Events = slices.Clone(h.Events)
+	out, lines := *h, history.Lines(h.Events)
 	round := func(t int64) int64 { return t / step * step }
-	for i := range out.Events {
-		e := &out.Events[i]
+	for i := range lines {
+		e := &lines[i]
 		e.Time, e.Sent.V, e.Deadline.V = round(e.Time), round(e.Sent.V), round(e.Deadline.V)
 		if e.F == history.FRun {
 			continue
@@ -27,5 +25,6 @@ func Coarse(h *history.History, step int64) *history.History {
 			return []byte(`"` + string(m[1]) + `_ns":` + strconv.FormatInt(round(n), 10))
 		})
 	}
+	out.Events = history.Events(lines...)
 	return &out
 }

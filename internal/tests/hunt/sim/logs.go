@@ -8,7 +8,7 @@ import (
 )
 
 // log appends to a party's log, as a recorder does.
-func (w *world) log(party string, e history.Event) {
+func (w *world) log(party string, e history.Line) {
 	log, known := w.logs[party]
 	if !known {
 		w.parties = append(w.parties, party)
@@ -24,7 +24,7 @@ func (w *world) log(party string, e history.Event) {
 func (w *world) endLogs() {
 	ends := map[string]int64{}
 	end := func(party string, parties map[string]int64) {
-		e := history.Event{F: history.FEnd, Type: history.Info, Client: history.ClientOf(party)}
+		e := history.Line{F: history.FEnd, Type: history.Info, Client: history.ClientOf(party)}
 		e.Value = history.ValueOf(history.End{Events: int64(len(w.logs[party]) + 1), Parties: parties})
 		w.log(party, e)
 	}
@@ -43,7 +43,9 @@ func (w *world) endLogs() {
 
 // merged is the history, as the controller writes it.
 func (w *world) merged() *history.History {
-	logs := lists.Map(w.parties, func(party string) *history.History { return &history.History{Events: w.logs[party]} })
+	logs := lists.Map(w.parties, func(party string) *history.History {
+		return &history.History{Events: history.Events(w.logs[party]...)}
+	})
 	// The controller's end is the last line of the history.
 	slices.SortStableFunc(logs, func(a, b *history.History) int { return last(a) - last(b) })
 	h, err := history.Merge(logs)
@@ -55,7 +57,7 @@ func (w *world) merged() *history.History {
 }
 
 func last(h *history.History) int {
-	if h.Events[0].Party == history.PartyController {
+	if h.Events[0].Party() == history.PartyController {
 		return 1
 	}
 	return 0

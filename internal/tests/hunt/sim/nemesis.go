@@ -53,7 +53,7 @@ func (w *world) plan() {
 	if w.cfg.Steps {
 		for i := range int64(2) { // each is small enough to be believed
 			w.at(w.cfg.Work/2+i*ms, func() {
-				w.log(history.PartyController, history.Event{
+				w.log(history.PartyController, history.Line{
 					F: history.FClock, Type: history.Info,
 					Value: history.ValueOf(history.ClockStep{Step: w.cfg.Tolerance * 3 / 4}),
 				})
@@ -81,7 +81,7 @@ func (w *world) hiccup() {
 		c.frozen--
 		w.truth.Held = append(w.truth.Held, HeldUp{Client: c.name, From: from, To: w.now})
 		if !c.dead && length > w.cfg.Tolerance {
-			c.notice(history.Event{F: history.FStall, Value: history.ValueOf(history.Stall{Late: length})})
+			c.notice(history.Line{F: history.FStall, Value: history.ValueOf(history.Stall{Late: length})})
 		}
 		c.thaw()
 	})
@@ -111,7 +111,7 @@ func (w *world) feign() {
 	const least = 8
 	for _, c := range w.clients {
 		// no act of its own
-		log := slices.DeleteFunc(slices.Clone(w.logs[c.name]), func(e history.Event) bool { return e.F == history.FStall })
+		log := slices.DeleteFunc(slices.Clone(w.logs[c.name]), func(e history.Line) bool { return e.F == history.FStall })
 		if c.dead || c.ended || len(log) <= least {
 			continue
 		}
@@ -121,7 +121,7 @@ func (w *world) feign() {
 		}
 		late := w.now - log[len(log)-least-1].Time
 		if c.frozen+c.stalled == 0 && 4*max(widest, w.now-log[len(log)-1].Time) < late && late > w.cfg.Tolerance {
-			c.notice(history.Event{F: history.FStall, Value: history.ValueOf(history.Stall{Late: late})})
+			c.notice(history.Line{F: history.FStall, Value: history.ValueOf(history.Stall{Late: late})})
 			return
 		}
 	}
@@ -192,7 +192,7 @@ func (w *world) newFault(name string, c *client, length int64) (*Fault, history.
 }
 
 func (w *world) fault(f string, typ history.Type, v history.Fault) {
-	w.log(history.PartyNemesis, history.Event{F: f, Type: typ, Value: history.ValueOf(v)})
+	w.log(history.PartyNemesis, history.Line{F: f, Type: typ, Value: history.ValueOf(v)})
 }
 
 func (w *world) missed(f *Fault, v history.Fault) {
@@ -262,7 +262,7 @@ func (w *world) undo(f *Fault, c *client) {
 		}
 		w.truth.Held = append(w.truth.Held, HeldUp{Client: c.name, From: f.From, To: w.now, Fault: f.ID})
 		if !c.dead && f.Name == Pause {
-			c.notice(history.Event{F: history.FStall, Value: history.ValueOf(history.Stall{Late: w.now - f.From})})
+			c.notice(history.Line{F: history.FStall, Value: history.ValueOf(history.Stall{Late: w.now - f.From})})
 		}
 		c.thaw()
 	case Restart:
@@ -287,7 +287,7 @@ func (w *world) forgets() bool {
 
 // kill ends a client; another one takes its place.
 func (w *world) kill(c *client, f *Fault, v history.Fault) {
-	w.log(history.PartyNemesis, history.Event{F: history.FKill, Type: history.Info, Client: c.name})
+	w.log(history.PartyNemesis, history.Line{F: history.FKill, Type: history.Info, Client: c.name})
 	c.dead = true
 	for _, g := range w.truth.Grants {
 		if g.Client == c.name && g.Killed < 0 {
@@ -311,7 +311,7 @@ func (w *world) armed(c *client, h *holding, then func()) {
 		then()
 		return
 	}
-	point := history.Event{
+	point := history.Line{
 		F: history.FPoint, Type: history.Invoke, Client: c.name, Lock: h.g.Lock, Grant: h.g.ID,
 		Value: history.ValueOf("before-write"),
 	}

@@ -40,7 +40,7 @@ type request struct {
 // serve answers a request and writes it into the register's log before that.
 func (r *register) serve(q request) answer {
 	cell := r.cell(q.g.Lock, q.use.Register)
-	e := history.Event{F: q.use.F, Type: history.OK, Client: q.g.Client, Lock: q.g.Lock, Grant: q.g.ID, Register: q.use.Register}
+	e := history.Line{F: q.use.F, Type: history.OK, Client: q.g.Client, Lock: q.g.Lock, Grant: q.g.ID, Register: q.use.Register}
 	if r.w.cfg.Tokens && !q.tokenless {
 		e.Token = history.Some(q.g.Token)
 	}
@@ -98,7 +98,7 @@ func (r *register) answered(kind string, g *Grant) {
 	r.w.truth.Answers = append(r.w.truth.Answers, &Answer{Kind: kind, Grant: g, At: r.w.now})
 }
 
-func (r *register) read(cell *cell, q request, e history.Event) answer {
+func (r *register) read(cell *cell, q request, e history.Line) answer {
 	cell.read[q.g] = cell.writes
 	cell.knows[q.g] = cell.has
 	cell.turns++
@@ -112,7 +112,7 @@ func (r *register) read(cell *cell, q request, e history.Event) answer {
 	return answer{ok: true, value: cell.value}
 }
 
-func (r *register) write(cell *cell, q request, e history.Event) answer {
+func (r *register) write(cell *cell, q request, e history.Line) answer {
 	if r.w.bug(LiesAck) {
 		r.w.breach(Breach{Kind: LiesAck, Victim: q.g})
 		e.Type, e.Error = history.Fail, history.ErrOther
@@ -156,7 +156,7 @@ func (w *world) newest(g *Grant) bool {
 }
 
 // log writes what the register did into its log, where it keeps one.
-func (r *register) log(e history.Event) {
+func (r *register) log(e history.Line) {
 	if !r.w.cfg.Unlogged {
 		r.w.log(history.PartyRegister, e)
 	}

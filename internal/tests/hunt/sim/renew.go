@@ -45,7 +45,7 @@ func (c *client) watch(h *holding) {
 
 func (c *client) renew(h *holding, process *int64, again func()) {
 	w, g := c.w, h.g
-	e := history.Event{
+	e := history.Line{
 		Process: history.Process{N: *process}, F: history.FRenew, Client: c.name, Lock: g.Lock, Grant: g.ID,
 		Lease: g.Lease,
 	}
@@ -74,7 +74,7 @@ func (c *client) renew(h *holding, process *int64, again func()) {
 	})
 }
 
-func (c *client) extended(e *history.Event, h *holding, sent int64) {
+func (c *client) extended(e *history.Line, h *holding, sent int64) {
 	w, to := c.w, sent+c.w.cfg.TTL-c.w.cfg.Drift
 	e.Sent, e.TTL, e.Deadline = history.Some(sent), history.Some(w.cfg.TTL), history.Some(to)
 	h.g.Deadlines = append(h.g.Deadlines, Told{w.now, to})
@@ -102,7 +102,7 @@ type clientSession struct {
 	base     int64 // sent + ttl of the last that was acknowledged
 	lost     bool
 	holds    []*holding
-	pending  *history.Event
+	pending  *history.Line
 	process  int64
 }
 
@@ -137,7 +137,7 @@ func (c *client) opened(n *clientSession, sent int64) {
 	w := c.w
 	n.deadline, n.base = sent+w.cfg.TTL-w.cfg.Drift, sent+w.cfg.TTL
 	c.session = n
-	c.notice(history.Event{
+	c.notice(history.Line{
 		F: history.FLease, Lease: n.id, Sent: history.Some(sent), TTL: history.Some(w.cfg.TTL), Deadline: history.Some(n.deadline),
 	})
 	every := w.cfg.TTL / 3
@@ -158,7 +158,7 @@ func (c *client) opened(n *clientSession, sent int64) {
 // keep renews a session: of all grants under it.
 func (c *client) keep(n *clientSession, again func()) {
 	w := c.w
-	e := history.Event{Process: history.Process{N: n.process}, Type: history.Invoke, F: history.FRenew, Client: c.name, Lease: n.id}
+	e := history.Line{Process: history.Process{N: n.process}, Type: history.Invoke, F: history.FRenew, Client: c.name, Lease: n.id}
 	w.log(c.name, e)
 	n.pending = &e
 	asked := w.now
@@ -189,7 +189,7 @@ func (c *client) keep(n *clientSession, again func()) {
 	})
 }
 
-func (c *client) kept(n *clientSession, e *history.Event, sent int64) {
+func (c *client) kept(n *clientSession, e *history.Line, sent int64) {
 	w := c.w
 	to := sent + w.cfg.TTL - w.cfg.Drift
 	e.Sent, e.TTL, e.Deadline = history.Some(sent), history.Some(w.cfg.TTL), history.Some(to)
@@ -214,6 +214,6 @@ func (c *client) loseSession(why string) {
 			h.g.Lost = c.w.now
 		}
 	}
-	c.notice(history.Event{F: history.FLost, Lease: n.id, Message: why})
+	c.notice(history.Line{F: history.FLost, Lease: n.id, Message: why})
 	n.holds = slices.Clip(n.holds)
 }

@@ -136,7 +136,7 @@ func (c *client) use(h *holding, u *Use, base int64, back func(answer)) {
 	})
 }
 
-func (c *client) used(h *holding, u *Use, e history.Event, a answer, back func(answer)) {
+func (c *client) used(h *holding, u *Use, e history.Line, a answer, back func(answer)) {
 	typ, code := a.outcome()
 	if typ == history.OK && u.F == history.FRead {
 		e.Value.Base, u.Base = history.Some(a.value), a.value
@@ -164,7 +164,7 @@ func (c *client) lose(h *holding, why string) {
 	if h.g.Lost < 0 {
 		h.g.Lost = c.w.now
 	}
-	c.notice(history.Event{F: history.FLost, Lock: h.g.Lock, Grant: h.g.ID, Lease: h.g.Lease, Message: why})
+	c.notice(history.Line{F: history.FLost, Lock: h.g.Lock, Grant: h.g.ID, Lease: h.g.Lease, Message: why})
 }
 
 func (c *client) newGrant(lock, mode string, within *holding) *Grant {

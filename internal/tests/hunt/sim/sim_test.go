@@ -30,7 +30,7 @@ func TestRunsAreWorthJudging(t *testing.T) {
 		tr := Run(DrawVaried(seed))
 		for i := range tr.History.Events {
 			e := &tr.History.Events[i]
-			seen[e.F+" "+string(e.Type)+" "+e.Error]++
+			seen[e.F()+" "+string(e.Type())+" "+e.Code()]++
 		}
 	}
 	for _, want := range []string{

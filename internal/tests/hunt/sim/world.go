@@ -13,7 +13,7 @@ type world struct {
 	loop
 	cfg     Config
 	rnd     *rand.Rand
-	logs    map[string][]history.Event
+	logs    map[string][]history.Line
 	parties []string // in order of their first event
 	truth   *Truth
 	svc     *service
@@ -33,7 +33,7 @@ type world struct {
 // Run simulates a config to its end.
 func Run(cfg Config) *Trace {
 	w := &world{
-		cfg: cfg, rnd: rand.New(rand.NewPCG(cfg.Seed, 11)), logs: map[string][]history.Event{},
+		cfg: cfg, rnd: rand.New(rand.NewPCG(cfg.Seed, 11)), logs: map[string][]history.Line{},
 		truth: &Truth{
 			Stuck: map[string][]string{}, Blockers: map[string][]*Grant{}, Jobs: map[int64][]*Grant{},
 			Last: map[[2]string]*Write{},
@@ -56,7 +56,7 @@ func (w *world) begin() {
 		if party == history.PartyRegister && w.cfg.Unlogged {
 			continue
 		}
-		w.log(party, history.Event{F: history.FRun, Type: history.Info, Value: history.ValueOf(w.run())})
+		w.log(party, history.Line{F: history.FRun, Type: history.Info, Value: history.ValueOf(w.run())})
 	}
 	w.after(ms, func() { w.phase(history.PhaseWork) })
 	for range w.cfg.Clients {
@@ -84,13 +84,13 @@ func (w *world) start(delay int64) {
 	c := newClient(w, len(w.clients)+1)
 	w.clients = append(w.clients, c)
 	w.after(delay, func() {
-		w.log(c.name, history.Event{F: history.FRun, Type: history.Info, Client: c.name, Value: history.ValueOf(w.run())})
+		w.log(c.name, history.Line{F: history.FRun, Type: history.Info, Client: c.name, Value: history.ValueOf(w.run())})
 		c.next()
 	})
 }
 
 func (w *world) phase(name string) {
-	w.log(history.PartyController, history.Event{F: history.FPhase, Type: history.Info, Value: history.ValueOf(name)})
+	w.log(history.PartyController, history.Line{F: history.FPhase, Type: history.Info, Value: history.ValueOf(name)})
 }
 
 // finish notes what stayed stuck, and lets every party end its log.
