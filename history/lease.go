@@ -198,7 +198,7 @@ func (b *builder) addLease(e *Event) {
 		return
 	}
 	var how string
-	if len(e.Value().JSON) > 0 && e.Value().Into(&how) != nil {
+	if e.HasJSON() && e.Value().Into(&how) != nil {
 		return
 	}
 	l := b.newest[e.Lease()]

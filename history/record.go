@@ -26,7 +26,7 @@ func (c *Call) Outcome() Type {
 // Unasked reports whether the library made a release that its client did not ask for.
 func (c *Call) Unasked() bool {
 	var by Unasked
-	return len(c.Invoke.Value().JSON) > 0 && c.Invoke.Value().Into(&by) == nil && by.Unasked
+	return c.Invoke.HasJSON() && c.Invoke.Value().Into(&by) == nil && by.Unasked
 }
 
 // NotHeld reports whether the store said that the caller does not hold the lock.

@@ -52,7 +52,7 @@ func (in question) jobs() map[int64][]*history.Call {
 	out := map[int64][]*history.Call{}
 	for _, c := range in.Calls {
 		var job jobDone
-		if c.Invoke.F() != history.FWork || c.Outcome() == history.Fail || len(c.Invoke.Value().JSON) == 0 ||
+		if c.Invoke.F() != history.FWork || c.Outcome() == history.Fail || !c.Invoke.HasJSON() ||
 			c.Invoke.Value().Into(&job) != nil || job.Period == nil {
 			continue
 		}

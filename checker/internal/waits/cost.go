@@ -48,7 +48,7 @@ func cost(in question) checker.Result {
 func wasCounted(in question) (checker.Code, string) {
 	counted := slices.ContainsFunc(in.Grants, func(g *history.Grant) bool {
 		var w history.Wire
-		return g.Acquire != nil && g.Acquire.Return != nil && len(g.Acquire.Return.Value().JSON) > 0 &&
+		return g.Acquire != nil && g.Acquire.Return != nil && g.Acquire.Return.HasJSON() &&
 			g.Acquire.Return.Value().Into(&w) == nil
 	})
 	return checker.Only(counted, checker.CodeElsewhere, "this workload does not count requests: to count requests, use --workload "+
