@@ -15,17 +15,29 @@ const (
 	lookShare = 20 // of the time is spent on looking, at most
 )
 
-// endEarly ends the work of a run once its record shows enough.
+// endEarly ends the work of a run once its record shows enough. The work does not wait for a look: one that ends later counts
+// for nothing.
 func (s *session) endEarly(ctx context.Context, begun int64, end func()) {
 	for wait := lookEvery; nemesis.Wait(ctx, wait); {
-		looked := time.Now()
-		// A look that fails is of logs that are only half there; the whole record is judged in any case.
-		if r, err := s.soFar(); err == nil && s.r.Enough(r) {
-			s.worked = time.Duration(s.clock.Now() - begun)
-			end()
+		began, seen := time.Now(), make(chan *checker.Results, 1)
+		go func() {
+			r, err := s.soFar()
+			if err != nil {
+				r = nil // it was of logs that are only half there; the whole record is judged in any case
+			}
+			seen <- r
+		}()
+		select {
+		case <-ctx.Done():
 			return
+		case r := <-seen:
+			if r != nil && ctx.Err() == nil && s.r.Enough(r) {
+				s.worked = time.Duration(s.clock.Now() - begun)
+				end()
+				return
+			}
 		}
-		wait = max(lookEvery, lookShare*time.Since(looked))
+		wait = max(lookEvery, lookShare*time.Since(began))
 	}
 }
 
