@@ -131,7 +131,7 @@ func killsController(t *testing.T, here, dir, python string) time.Duration {
 		t.Fatal(err)
 	}
 	await(t, time.Minute, func() string {
-		b, err := os.ReadFile(filepath.Join(dir, "logs", "c1.jsonl"))
+		b, err := history.ReadLog(filepath.Join(dir, "logs", "c1.jsonl"))
 		if err == nil && strings.Contains(string(b), `"type":"ok","f":"acquire"`) {
 			return ""
 		}

@@ -14,13 +14,17 @@ type Recorder struct {
 	party string
 	limit int64 // a write that takes longer is a stall
 
-	mu  sync.Mutex
-	log *log // nil: nothing is written
-	buf []byte
-	seq int64
-	sum uint32 // chained over the lines so far
-	err error
+	mu    sync.Mutex
+	log   *log  // nil: nothing is written
+	moved int64 // when its tail was last moved because of the time
+	buf   []byte
+	seq   int64
+	sum   uint32 // chained over the lines so far
+	err   error
 }
+
+// moveEvery is after how many ns the tail of a log is moved though it is not full: who follows the file sees it grow.
+const moveEvery = 100_000_000
 
 // ErrRecorderClosed is returned by a recorder after Close.
 var ErrRecorderClosed = errors.New("the log of events is closed: no more events can be recorded")
@@ -72,7 +76,12 @@ func (r *Recorder) write(e *Line) int64 {
 		return e.Time
 	}
 	r.buf = append(e.AppendJSON(r.buf[:0], false), '\n')
-	if err := r.log.write(r.buf); err != nil {
+	err := r.log.write(r.buf)
+	if err == nil && e.Time-r.moved > moveEvery {
+		r.moved = e.Time
+		err = r.log.drain()
+	}
+	if err != nil {
 		r.err = fmt.Errorf("cannot write the log of %s: %w", r.party, err)
 	}
 	r.sum = chained(r.sum, lineSum(r.buf[:len(r.buf)-1]))

@@ -213,6 +213,23 @@ func TestSlowWritesAreStalls(t *testing.T) {
 	}
 }
 
+// Who follows the file of a log, without its tail, sees it grow.
+func TestTailIsMovedInTime(t *testing.T) {
+	dir := t.TempDir()
+	r := openTest(t, dir, "c1", NewClock())
+	r.moved = -2 * moveEvery
+	if err := r.Notice(Line{F: FPoint}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, LogDir, "c1.jsonl"))
+	if err != nil || !strings.Contains(string(text), FPoint) {
+		t.Errorf("the file of the log has %q, %v", text, err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Nothing comes after the end, however many record at that moment.
 func TestNothingAfterTheEnd(t *testing.T) {
 	for range 200 {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // processesOf lists the processes of a run: those that have its directory as an open
@@ -74,7 +76,7 @@ const grantWait = 3 * time.Minute
 func waitForGrant(t *testing.T, dir string) {
 	t.Helper()
 	for end := time.Now().Add(grantWait); time.Now().Before(end); <-time.After(5 * time.Millisecond) {
-		b, err := os.ReadFile(filepath.Join(dir, "logs", "c1.jsonl"))
+		b, err := history.ReadLog(filepath.Join(dir, "logs", "c1.jsonl"))
 		if err == nil && strings.Contains(string(b), `"type":"ok","f":"acquire"`) {
 			return
 		}
