@@ -18,7 +18,7 @@ import (
 type log struct {
 	file *os.File
 	path string // of the tail
-	mem  []byte // the tail: its state, then its bytes; nil: the file system has no such memory, and write(2) is called
+	mem  []byte // the tail: its state, then its bytes; nil: the file system has no such memory, and each line is written
 	base int64  // where the tail begins in the log
 	n    int    // bytes in the tail
 }
@@ -50,14 +50,13 @@ func (l *log) createTail() error {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // its memory stays
-	if _, err = f.Write(make([]byte, tailLength)); err == nil {
-		l.mem, err = unix.Mmap(int(f.Fd()), 0, tailLength, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
+	if _, err := f.Write(make([]byte, tailLength)); err != nil {
+		return errors.Join(err, os.Remove(l.path))
 	}
-	if err == nil {
-		return nil
-	}
-	if gone := os.Remove(l.path); !errors.Is(err, unix.ENODEV) {
-		return errors.Join(err, gone)
+	l.mem, err = unix.Mmap(int(f.Fd()), 0, tailLength, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
+	if err != nil { // file systems that cannot, say so in several ways
+		l.mem = nil
+		return os.Remove(l.path)
 	}
 	return nil
 }
