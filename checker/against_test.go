@@ -28,7 +28,7 @@ func BenchmarkAgainst(b *testing.B) {
 		b.Fatal(err)
 	}
 	var wall, cpu [2][]time.Duration
-	for b.Loop() {      // once: -benchtime 1x
+	for b.Loop() { // once: -benchtime 1x
 		for range againstRuns {
 			for i, binary := range binaries {
 				w, c := checkedBy(b, binary, path)
