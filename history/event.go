@@ -3,7 +3,7 @@ package history
 import "encoding/json"
 
 // Event is one line of the record, as it was read: its methods return the fields of its [Line]. It is small, because there may be
-// millions of them, and cannot be changed: change its line, and make [Events] of all of them anew.
+// millions of them. Apart from its place and time it cannot be changed: change its line, and make [Events] of all of them anew.
 type Event struct {
 	Index int64 // position in the history, from 0
 	Time  int64 // ns since the start of the run

@@ -156,15 +156,16 @@ func tailOf(path string) (base int64, rest []byte, err error) {
 
 // ReadLog returns the text of a party's log, that of its tail included.
 func ReadLog(path string) ([]byte, error) {
-	base, rest, err := tailOf(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(path)
-	if err == nil && len(rest) > 0 {
-		text = append(text[:min(base, int64(len(text)))], rest...)
+	defer f.Close() //nolint:errcheck // read only
+	whole, size, err := withTail(f)
+	if err != nil {
+		return nil, err
 	}
-	return text, err
+	return io.ReadAll(io.NewSectionReader(whole, 0, size))
 }
 
 // Settle moves what a killed party left in the tail of its log into the log. Until then readers find it in the tail.
@@ -189,7 +190,20 @@ func Settle(path string) error {
 	return nil
 }
 
-// joined reads a log and what its tail has as one file.
+// withTail is a file and what its tail has, as one of a size.
+func withTail(f *os.File) (whole io.ReaderAt, size int64, err error) {
+	base, rest, err := tailOf(f.Name())
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(rest) == 0 {
+		size, err := f.Seek(0, io.SeekEnd)
+		return f, size, err
+	}
+	return joined{f, base, rest}, base + int64(len(rest)), nil
+}
+
+// joined reads a log up to its tail, and then the tail.
 type joined struct {
 	file io.ReaderAt
 	base int64
@@ -198,9 +212,6 @@ type joined struct {
 
 // ReadAt is that of [io.ReaderAt].
 func (j joined) ReadAt(b []byte, off int64) (int, error) {
-	if len(j.rest) == 0 {
-		return j.file.ReadAt(b, off)
-	}
 	n := 0
 	if off < j.base {
 		var err error
@@ -210,12 +221,4 @@ func (j joined) ReadAt(b []byte, off int64) (int, error) {
 	}
 	m, err := bytes.NewReader(j.rest).ReadAt(b[n:], off+int64(n)-j.base)
 	return n + m, err
-}
-
-// size is that of the whole, where the file has so many bytes.
-func (j joined) size(file int64) int64 {
-	if len(j.rest) == 0 {
-		return file
-	}
-	return j.base + int64(len(j.rest))
 }

@@ -90,12 +90,11 @@ func ReadFile(path string) (*History, error) {
 		return Read(text, path)
 	}
 	if st.Mode().IsRegular() {
-		base, rest, err := tailOf(path)
+		whole, size, err := withTail(f)
 		if err != nil {
 			return nil, fmt.Errorf("cannot read a history: %w", err)
 		}
-		whole := joined{f, base, rest}
-		return readBlocks(whole, whole.size(st.Size()), path)
+		return readBlocks(whole, size, path)
 	}
 	return Read(f, path)
 }

@@ -113,16 +113,7 @@ func (p *packer) list(l []string) uint32 {
 }
 
 // of is intern of a string.
-func (p *packer) of(s string) uint32 {
-	if s == "" {
-		return 0
-	}
-	kept := &p.kept[maphash.String(p.seed, s)%keptTexts]
-	if *kept == 0 || *p.texts.at(*kept) != s {
-		*kept = p.add(s)
-	}
-	return *kept
-}
+func (p *packer) of(s string) uint32 { return p.intern([]byte(s)) }
 
 func (p *packer) packType(e *Event, t Type) {
 	if i := slices.Index(kinds[:], t); i >= 0 {
