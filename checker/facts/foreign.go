@@ -118,10 +118,12 @@ func heldAfter(h *history.Grant, rel *history.Call) bool {
 	})
 }
 
-// inForce reports whether h was neither released nor run out when rel returned.
+// inForce reports whether h was neither released nor run out when rel returned. A release that was refused while rel
+// was under way gave nothing back: rel may be why.
 func (in *Facts) inForce(h *history.Grant, rel *history.Call) bool {
 	for _, r := range h.Releases {
-		if r.Start() <= rel.End() {
+		refused := IsNotHeld(r) && r.End() >= rel.Start()
+		if r.Start() <= rel.End() && !refused {
 			return false
 		}
 	}

@@ -47,10 +47,8 @@ func (s *scene) robs(g, victim *history.Grant, rel *history.Call, asked map[stri
 		return fmt.Errorf("grant %s is earlier than the released grant %s, but the finding must name a release that freed the lock "+
 			"of a later grant", victim.ID, g.ID)
 	}
-	for _, own := range victim.Releases {
-		if own.Start() <= rel.End() {
-			return fmt.Errorf("%s had already begun to release the lock, so the release in the finding did no harm", victim.Client)
-		}
+	if freedBefore(victim, rel) {
+		return fmt.Errorf("%s had already begun to release the lock, so the release in the finding did no harm", victim.Client)
 	}
 	if kill, killed := s.Kills[victim.Client]; killed && s.Run.Ends == history.EndsProcess && kill <= rel.End() {
 		return fmt.Errorf("%s was already dead at the time of the release, so the release did no harm", victim.Client)
@@ -213,7 +211,7 @@ func (s *scene) robbedOtherwise(granted []*history.Grant, h *history.Grant, but 
 func (s *scene) inForce(h *history.Grant, rel *history.Call) bool {
 	kill, killed := s.Kills[h.Client]
 	switch {
-	case slices.ContainsFunc(h.Releases, func(own *history.Call) bool { return own.Start() <= rel.End() }):
+	case freedBefore(h, rel):
 		return false
 	case s.CutOff(h.Client) && s.Last[h.Client] < rel.End():
 		return false
@@ -221,6 +219,15 @@ func (s *scene) inForce(h *history.Grant, rel *history.Call) bool {
 		return false
 	}
 	return !s.Leased() || rel.End() < h.RunsOut(s.Run.Tolerance)
+}
+
+// freedBefore reports whether the owner of a grant may have freed the lock before another release was over. What was refused while that
+// one was under way freed nothing.
+func freedBefore(g *history.Grant, rel *history.Call) bool {
+	return slices.ContainsFunc(g.Releases, func(own *history.Call) bool {
+		refused := own.NotHeld() && own.End() >= rel.Start()
+		return own.Start() <= rel.End() && !refused
+	})
 }
 
 // serverHurt reports whether a fault of a server explains every answer by which a grant was denied after a release, or there is
