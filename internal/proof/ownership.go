@@ -221,8 +221,8 @@ func (s *scene) inForce(h *history.Grant, rel *history.Call) bool {
 	return !s.Leased() || rel.End() < h.RunsOut(s.Run.Tolerance)
 }
 
-// freedBefore reports whether the owner of a grant may have freed the lock before another release was over. What was refused while that
-// one was under way freed nothing.
+// freedBefore reports whether the owner of a grant may have freed the lock before another release was over. What was refused
+// while that one was under way freed nothing.
 func freedBefore(g *history.Grant, rel *history.Call) bool {
 	return slices.ContainsFunc(g.Releases, func(own *history.Call) bool {
 		refused := own.NotHeld() && own.End() >= rel.Start()
