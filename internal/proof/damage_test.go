@@ -278,7 +278,15 @@ func TestClaimsOfDamage(t *testing.T) {
 		},
 		{
 			"... of a lock that its holder gives back at that moment",
-			swap(robbed, "130ms 2 c2 invoke release", "121ms 2 c2 invoke release"), rob, "had already begun to release the lock",
+			swap(robbed, "130ms 2 c2 invoke release", "121ms 2 c2 invoke release",
+				"131ms 2 c2 fail   release lock=L grant=b error=not-held", "131ms 2 c2 ok     release lock=L grant=b"),
+			rob, "had already begun to release the lock",
+		},
+		{
+			"... of a lock that its holder was refused before", swap(robbed, "130ms 2 c2 invoke release lock=L grant=b\n"+
+				"131ms 2 c2 fail   release lock=L grant=b error=not-held", "131ms 2 c2 invoke renew lock=L grant=b",
+				"120ms 1", "118ms 2 c2 invoke release lock=L grant=b\n119ms 2 c2 fail   release lock=L grant=b error=not-held\n120ms 1"),
+			rob, "had already begun to release the lock",
 		},
 		{
 			"... of a lock that was over", swap(robbed, "ttl=100ms deadline=211ms", "ttl=10ms deadline=121ms"), rob,
