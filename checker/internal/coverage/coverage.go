@@ -1,6 +1,7 @@
 package coverage
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,14 +60,19 @@ type struck struct {
 	short, vain               int // took effect for less than planned; on nothing
 	onHolder                  int64
 	ofClients                 map[doing]int
+	why                       string // the first of those that did not take effect says so
 }
 
 // count counts the injections of a requested fault, by its place.
 func (in question) count(request int, busy map[string][]workSpan) struck {
 	c := struck{ofClients: map[doing]int{}}
 	for _, f := range in.Faults {
-		if f.Request != request || !f.Effective() || f.Proof == "" {
-			continue // without a proof nobody knows that it did anything
+		if f.Request != request {
+			continue
+		}
+		if !f.Effective() || f.Proof == "" { // without a proof nobody knows that it did anything
+			c.why = cmp.Or(c.why, cmp.Or(f.Effect, f.Invoke).Message())
+			continue
 		}
 		c.effective++
 		switch {
@@ -107,7 +113,7 @@ func (in question) grantedInWork() bool {
 func (c struck) missed() string {
 	switch c.effective {
 	case 0:
-		return "no fault took effect"
+		return strings.TrimSuffix("no fault took effect: "+c.why, ": ")
 	case c.vain:
 		return checker.Count(c.vain, "fault") + " struck, but there was nothing unsynced to lose"
 	}
