@@ -107,29 +107,37 @@ func delayed(c checker.Cause, sent int64, due history.Opt) checker.Cause {
 // heldBy is the fault that held a client up longest, where all of them together did so for
 // long enough: without them it would have acted before the violation began. Where that is not
 // so, but a client waited for no answer that a fault may have held back, nobody knows what it
-// waited for: then such a fault may have held it up all the time.
+// waited for: then such a fault may have held it up all the time. A client that is stopped while its request takes effect had
+// sent it before: where other faults are enough, that stop is not what held the request up.
 func (in Causes) heldBy(l Lateness) *history.Injection {
-	if f, enough := in.longestHeld(l, false); enough {
+	sentBefore := func(f *history.Injection) bool {
+		return l.OnItsWay && f.Family == history.FamilyClient && f.Until() > l.Until
+	}
+	if f, enough := in.longestHeld(l, false, sentBefore); enough {
 		return f
 	}
-	f, enough := in.longestHeld(l, true)
+	none := func(*history.Injection) bool { return false }
+	if f, enough := in.longestHeld(l, false, none); enough {
+		return f
+	}
+	f, enough := in.longestHeld(l, true, none)
 	if !enough {
 		return nil
 	}
 	return f
 }
 
-// longestHeld is the fault that held a client up longest, and whether all together did so for long
-// enough; unseen: with those of which nobody knows what they held back, and it is one of these. A fault that struck
+// longestHeld is the fault that held a client up longest, but for those that are left out, and whether all together did so for
+// long enough; unseen: with those of which nobody knows what they held back, and it is one of these. A fault that struck
 // when the violation had begun counts if the client has been held since, by those before it; it is the one that is found only if
 // these stopped the client itself: of two pauses the later one goes on, but a pause under a delayed request does not.
-func (in Causes) longestHeld(l Lateness, unseen bool) (found *history.Injection, enough bool) {
+func (in Causes) longestHeld(l Lateness, unseen bool, but func(*history.Injection) bool) (found *history.Injection, enough bool) {
 	span := history.Interval{From: l.From, To: l.Until}
 	var spans, stops []history.Interval // of all; of those that stopped the client itself
 	var most int64
 	for _, f := range in.Faults { // in the order in which they struck
 		after := f.Began() >= l.Begun
-		if !f.Effective() || !f.Late(l.Grant.Client) || (after && !in.heldSince(l.Begun, f.Began(), spans)) {
+		if but(f) || !f.Effective() || !f.Late(l.Grant.Client) || (after && !in.heldSince(l.Begun, f.Began(), spans)) {
 			continue
 		}
 		whole := span.Overlap(f.Span())
