@@ -145,13 +145,12 @@ func TestAFaultThatHitsNobody(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	same(t, record, "fail fault before the time limit of this fault, no client reached the point acquired as often as required "+
-		"(parameter nth=2)", `fail fault the node "n9" is not running at this moment, so the fault cannot hit it`,
+	same(t, record, "fail fault no client reached the point acquired 2 times before the time limit of this fault",
+		`fail fault the node "n9" is not running at this moment, so the fault cannot hit it`,
 		"fail fault at this moment no node matches the parameter nodes, so the fault has no target")
 	any := Step{Tied: true, Nth: 1, Until: (200 * time.Millisecond).Nanoseconds()}
 	record, _, _ = carryOut(t, nil, with(func(s *Spec) { s.Whom, s.Gates = Clients, true }), any) // checked above
-	same(t, record, "fail fault before the time limit of this fault, no client reached any point as often as required "+
-		"(parameter nth=1)")
+	same(t, record, "fail fault no client reached any point before the time limit of this fault")
 }
 
 // A step of a fault that is not in the catalogue is the error of the run.

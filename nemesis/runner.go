@@ -229,8 +229,11 @@ func (st Step) missed(err error, began int64) error {
 	if errors.As(err, &stopped) && stopped.All {
 		return fmt.Errorf("no client could reach %s before the time limit of this fault: %w", st.where(), stopped)
 	}
-	why := fmt.Errorf("before the time limit of this fault, no client reached %s as often as required (parameter nth=%d)",
-		st.where(), st.Nth)
+	times := ""
+	if st.Nth > 1 {
+		times = fmt.Sprintf(" %d times", st.Nth)
+	}
+	why := fmt.Errorf("no client reached %s%s before the time limit of this fault", st.where(), times)
 	if stopped != nil {
 		why = fmt.Errorf("%w; %w", why, stopped)
 	}

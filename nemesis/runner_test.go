@@ -122,7 +122,7 @@ func TestWhyAStepStruckNobody(t *testing.T) {
 		want    []string
 		not     string
 	}{
-		"nobody came": {0, nil, []string{"no client reached the point acquired as often"}, "late"},
+		"nobody came": {0, nil, []string{"no client reached the point acquired before"}, "late"},
 		"all were stopped": {
 			0, &StoppedError{[]string{"c1"}, true},
 			[]string{"no client could reach", "a fault had stopped c1"},

@@ -164,6 +164,9 @@ func screenOf(r *checker.Results, rec *history.Record, first *happening, about C
 		return s.withoutViolation(r, rec)
 	}
 	f := first.first()
+	if r.Verdict == checker.Unknown && !f.Gating && r.Stats["violations"] == 0 { // it is not why there is no verdict
+		return s.withoutViolation(r, rec)
+	}
 	s.Verdict = verdictSentence(r, rec, first)
 	s.Kind, s.Cure = kindOfFinding(f), cure(r, rec, first, about)
 	switch {

@@ -57,3 +57,21 @@ func TestHeadlinesClaimNoMore(t *testing.T) {
 		t.Errorf("of a lock whose lease was not over: %q", head)
 	}
 }
+
+// A finding that cannot fail a run does not head one that is inconclusive for another reason; one that could have failed it does.
+func TestInconclusiveIsHeadedByItsReason(t *testing.T) {
+	for gating, want := range map[bool]string{false: "No verdict: nobody was hit.", true: "clients could not get lock L1 again"} {
+		r, rec := judged(t, "paused")
+		r.Verdict, r.Stats["violations"] = checker.Unknown, 0
+		r.Checks = map[string]checker.Result{
+			checker.Coverage: {Verdict: checker.Unknown, Required: true, Code: checker.CodeNotHit, Reason: "nobody was hit"},
+			checker.Liveness: {Verdict: checker.Pass, Findings: []checker.Finding{{
+				Rule: "orphan", Message: "lock L1 was unavailable", Gating: gating, Doubtful: true, From: 1, To: 2,
+			}}},
+		}
+		all, _ := happened(r, rec)
+		if got := screenOf(r, rec, all[0], Context{}).Verdict; !strings.Contains(got, want) {
+			t.Errorf("gating %v: %q, want %q", gating, got, want)
+		}
+	}
+}
