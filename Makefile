@@ -15,6 +15,8 @@ SLOWEST := $(addprefix ./,harness/internal/contract adapters backends/sql intern
 	internal/suites/gate harness backends/redis backends/nats)
 # Tests of runs wait for much of their time: one package more than there are processors is tested at once.
 TESTFLAGS ?= $(RACE) -shuffle=on -p $(shell expr $$(nproc) + 1)
+# Files of tests are in memory where there is plenty of it: a disk that has just removed thousands is slow to make the next.
+FILES := $(shell [ $$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1) -gt 8000000 ] 2>/dev/null && echo /dev/shm)
 # The packages that have the tests of RUN, a regular expression as go test -run has it; how many of its runs there are at once.
 IN ?= $(addprefix ./,$(sort $(dir $(shell git grep -lE 'func ($(firstword $(subst /, ,$(RUN))))' -- '*_test.go'))))
 PARALLEL ?= 4
@@ -41,14 +43,15 @@ demo: ## pause the holder of a Redis lock and look at what is lost (installs not
 servers: ; @./.ci/servers ## get the servers that the tests need (Debian packages)
 test: servers ## run the tests (RACE=-race with the race detector, as make ci does)
 	@$(FASTGO) build $(RACE) $(PKG) # first: runs are not timed beside a compiler
-	@mkdir -p bin; : >bin/examples.log; pid=; \
+	@$(if $(FILES),echo "test: files of tests are in $(FILES)"; export TMPDIR=$$(mktemp -d $(FILES)/test.XXXX); \
+		trap 'rm -rf "$$TMPDIR"' EXIT;) mkdir -p bin; : >bin/examples.log; pid=; \
 	$(if $(filter ./...,$(PKG)),(cd examples/ownlock && $(GO) test -timeout 5m ./...) >bin/examples.log 2>&1 & pid=$$!;) \
 	echo "$(GO) test $(TESTFLAGS) $(PKG)"; code=0; export GORACE="atexit_sleep_ms=0 $$GORACE"; \
 	$(GO) test $(TESTFLAGS) -timeout 15m $(if $(filter ./...,$(PKG)),$(SLOWEST)) $(PKG) || code=$$?; \
 	{ [ -z "$$pid" ] || wait $$pid; } || code=1; cat bin/examples.log; exit $$code # a racing client would end a second later
 	$(if $(filter ./...,$(PKG)),@if ./.ci/browser; then $(MAKE) --no-print-directory browser; else [ -z "$$CI" ]; fi)
-judge: ## tests of what judges, with all their random records (with the race detector, make test has a tenth of them)
-	$(GO) test -shuffle=on -timeout 15m ./checker/... ./internal/proof ./internal/operations/... ./internal/tests/{hunt/...,damage}
+judge: ## tests of what judges, with all their random records (make test has a tenth of them)
+	LOCKSTORM_RANDOM=all $(GO) test -shuffle=on -timeout 15m ./checker/... ./internal/proof ./internal/operations/... ./internal/tests/{hunt/...,damage}
 pages:
 	@rm -rf $(PAGES); mkdir -p $(PAGES)
 	$(GO) test -count=1 ./reports -run TestWritePages -pages $(PAGES)

@@ -2,4 +2,4 @@
 
 package setting
 
-const raced = 1
+const race = false

@@ -168,7 +168,7 @@ func (j Judge) run(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", script, "go"}, args...)...)
 	cmd.Dir = j.Root
 	cmd.Env = append(os.Environ(), "GOFLAGS=", fmt.Sprintf("GOMAXPROCS=%d", j.Cores), fmt.Sprintf("HUNT_N=%d", j.Histories),
-		"HUNT_SEED=1", "HUNT_TWINS=300", "HUNT_COARSE=300")
+		"LOCKSTORM_RANDOM=all", "HUNT_SEED=1", "HUNT_TWINS=300", "HUNT_COARSE=300")
 	text, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return "", ctx.Err()
