@@ -21,15 +21,21 @@ func TestSingle(t *testing.T) {
 				return admin{e, func() string { return addr }}
 			}
 			b.Keeps(func(addr string) error {
-				for _, text := range []string{"CREATE TABLE kept (id BIGINT)", "INSERT INTO kept VALUES (7)"} {
-					if _, err := a(addr).exec(b.Ctx, text); err != nil {
-						return err
-					}
+				for _, text := range []string{"CREATE TABLE IF NOT EXISTS kept (id BIGINT)", "INSERT INTO kept VALUES (7)"} {
+					b.Await(text, func() bool { // a busy host can take longer than an admin waits
+						_, err := a(addr).exec(b.Ctx, text)
+						return err == nil
+					})
 				}
 				return nil
 			}, func(addr string) (bool, error) {
-				n, err := a(addr).number(b.Ctx, "SELECT id FROM kept")
-				return n == 7, err
+				var n int64
+				b.Await("the row", func() bool {
+					var err error
+					n, err = a(addr).number(b.Ctx, "SELECT id FROM kept")
+					return err == nil
+				})
+				return n == 7, nil
 			})
 		})
 	}
