@@ -28,6 +28,7 @@ type Facts struct {
 	answered map[string][]*history.Grant   // by lock: see shown
 	excuses  map[string][]history.Interval // see stallsOf
 	acts     map[string][]int64            // see actsOf
+	calls    map[string][]*history.Call    // see waited
 	waits    map[string][]history.Interval // see waitsOf
 }
 

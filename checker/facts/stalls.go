@@ -42,7 +42,8 @@ const stallPieces = 4
 
 // StallsOf returns the pieces of stalls that excuse a client, in order. They come from stalls of its own process, and
 // of the controller's, which count for every client. A piece counts only if it is longer than the tolerance, not too
-// short for its stall (stallPieces), and without an event of the client: a client that records is not held up.
+// short for its stall (stallPieces), and without an event of the client: a client that records is not held up. A stall of
+// the controller holds up whoever waits for an answer, however short a piece of it that is: links and registers are there.
 func (in *Facts) StallsOf(client string) []history.Interval {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -61,8 +62,10 @@ func (in *Facts) StallsOf(client string) []history.Interval {
 			if i < len(acts) {
 				to = min(to, acts[i])
 			}
-			if piece := to - from; piece > in.Run.Tolerance && stallPieces*piece >= s.Late {
-				out = append(out, history.Interval{From: from, To: to})
+			piece := history.Interval{From: from, To: to}
+			long := stallPieces*(to-from) >= s.Late || (s.Party != client && in.waited(client, piece))
+			if to-from > in.Run.Tolerance && long {
+				out = append(out, piece)
 			}
 			from = to
 		}
@@ -70,6 +73,19 @@ func (in *Facts) StallsOf(client string) []history.Interval {
 	slices.SortFunc(out, ByFrom)
 	in.excuses[client] = out
 	return out
+}
+
+// waited reports whether an answer was due to a client all through a time.
+func (in *Facts) waited(client string, span history.Interval) bool {
+	if in.calls == nil {
+		in.calls = map[string][]*history.Call{}
+		for _, c := range in.Calls {
+			in.calls[c.Invoke.Client()] = append(in.calls[c.Invoke.Client()], c)
+		}
+	}
+	calls := in.calls[client]
+	next := sort.Search(len(calls), func(i int) bool { return calls[i].Invoke.Time > span.From })
+	return next > 0 && (calls[next-1].Return == nil || calls[next-1].Return.Time >= span.To)
 }
 
 // actsOf are the times at which clients recorded something of their own, in order.

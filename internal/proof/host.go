@@ -47,7 +47,8 @@ func (s *scene) faultsOn(kind func(f *history.Injection) bool) (out []history.In
 // standstill is a part of a stall that no fault explains, and how late the whole stall was.
 type standstill struct {
 	history.Interval
-	late int64
+	party string
+	late  int64
 }
 
 // standstills are the stalls of a party, or of all where it is empty, without the part that a fault of its own explains.
@@ -63,7 +64,7 @@ func (s *scene) standstills(of func(party string) bool) (out []standstill) {
 		gap := history.Interval{From: e.Time - stall.Late, To: e.Time}
 		for _, part := range without(gap, ours) {
 			if part == gap || part.To-part.From > s.Run.Tolerance { // a signal takes a moment to arrive
-				out = append(out, standstill{part, stall.Late})
+				out = append(out, standstill{part, e.Party(), stall.Late})
 			}
 		}
 	}
@@ -74,7 +75,8 @@ func (s *scene) standstills(of func(party string) bool) (out []standstill) {
 const pieces = 4
 
 // stalled are the times for which the host held a client up: its own stalls and those of the parties that are no clients, in so
-// far as it recorded nothing in them for longer than the tolerance.
+// far as it recorded nothing in them for longer than the tolerance. What a stall of another party is made of counts however short
+// it is, if the client waited for an answer.
 func (s *scene) stalled(client string) (out []history.Interval) {
 	stalls := s.standstills(func(party string) bool { return party == client || history.ClientOf(party) == "" })
 	if len(stalls) == 0 {
@@ -94,13 +96,27 @@ func (s *scene) stalled(client string) (out []history.Interval) {
 			if i < len(acts) {
 				to = min(to, acts[i])
 			}
-			if to-from > s.Run.Tolerance && pieces*(to-from) >= stall.late {
+			enough := pieces*(to-from) >= stall.late || (stall.party != client && s.unanswered(client, from, to))
+			if to-from > s.Run.Tolerance && enough {
 				out = append(out, history.Interval{From: from, To: to})
 			}
 			from = to
 		}
 	}
 	return out
+}
+
+// unanswered reports whether the last request that a client made before a time was not answered until another.
+func (s *scene) unanswered(client string, from, to int64) (open bool) {
+	for _, c := range s.Calls {
+		if c.Invoke.Time > from {
+			break
+		}
+		if c.Invoke.Client() == client {
+			open = c.Return == nil || c.Return.Time >= to
+		}
+	}
+	return open
 }
 
 // stood are the times for which we kept a client at a point, without those of the faults that made it late.
