@@ -4,17 +4,19 @@ SHELL := /bin/bash
 GO ?= go
 # Compiler, linker and linter with less garbage collection: a sixth less time for half a gigabyte more of memory.
 FASTGO := GOGC=400 $(GO)
+# Without debugging information compilers work an eighth less; with other flags they would compile the libraries again.
+export GOFLAGS := $(filter-out -gcflags=%,$(shell $(GO) env GOFLAGS)) -gcflags=all=-dwarf=false
 TOOL := $(GO) tool -modfile=tools/go.mod
 DEMO_OUT ?= lockstorm-runs/demo-$(shell date +%Y%m%d-%H%M%S)
 GATE_OUT ?= lockstorm-runs/gate-$(shell date +%Y%m%d-%H%M%S)
 PAGES := $(CURDIR)/bin/pages
-# What the tests run with: make test PKG=./checker narrows it. RACE=-race needs a C compiler, and doubles the time.
+# make test PKG=./checker narrows it. RACE=-race needs a C compiler, and doubles the time. make lint has what go vet would say.
 PKG ?= ./...
 # The packages that take longest begin, so that none of them runs alone at the end.
 SLOWEST := $(addprefix ./,harness/internal/contract adapters backends/sql internal/cli backends/redislibs workloads \
 	internal/suites/gate harness backends/redis backends/nats)
 # Tests of runs wait for much of their time: one package more than there are processors is tested at once.
-TESTFLAGS ?= $(RACE) -shuffle=on -p $(shell expr $$(nproc) + 1)
+TESTFLAGS ?= $(RACE) -shuffle=on -vet=off -p $(shell expr $$(nproc) + 1)
 # Files of tests are in memory where there is plenty of it: a disk that has just removed thousands is slow to make the next.
 FILES := $(shell [ $$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1) -gt 8000000 ] 2>/dev/null && echo /dev/shm)
 # The packages that have the tests of RUN, a regular expression as go test -run has it; how many of its runs there are at once.

@@ -176,6 +176,32 @@ func TestBoundComesBeforeChoosing(t *testing.T) {
 	same(t, record, "invoke fault", "ok fault")
 }
 
+// What stops a client does not strike one that had to leave its point: it would be stopped anywhere.
+func TestAClientThatLeftIsNotStopped(t *testing.T) {
+	clock, gone := history.NewClock(), make(chan struct{})
+	hit := &Hit{Client: someClient{name: "c1"}, Point: "acquired", Go: sync.OnceFunc(func() { close(gone) })}
+	w := slowClients{slowChoice{ground{clock: clock}, hit}, gone}
+	s := bareSpec(plain{})
+	s.Family, s.Whom = history.FamilyClient, Clients
+	record, f, err := carryOut(t, w, s, Step{Tied: true, Point: "acquired", Until: time.Second.Nanoseconds()})
+	if err != nil || f.Proof != "" {
+		t.Errorf("fault %+v, %v", f, err)
+	}
+	same(t, record, "fail fault too late for this fault: 0.9 of the lease of c1 was over, so it had to leave the point "+
+		"acquired, because the host was busy")
+}
+
+// slowClients are told only when one of them is gone.
+type slowClients struct {
+	slowChoice
+	gone chan struct{}
+}
+
+func (w slowClients) Clients() []Client {
+	<-w.gone
+	return []Client{w.hit.Client}
+}
+
 // slowChoice has a client at the point, and nodes that are told only when it is gone.
 type slowChoice struct {
 	ground

@@ -3,6 +3,7 @@ package nemesis
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -60,16 +61,20 @@ func Stay(ctx context.Context, w World, h *Hit, since int64, limit time.Duration
 }
 
 // bound lets the client of a tied fault go when 0.9 of its lease is over, also while the
-// fault is still being injected: a client that is kept longer acts late because of us.
-func (r *Runner) bound(ctx context.Context, hit *Hit) {
+// fault is still being injected: a client that is kept longer acts late because of us. It does so no more once stands
+// has returned true: the client is still there. What stops a client must ask, or it strikes somewhere else.
+func (r *Runner) bound(ctx context.Context, hit *Hit) (stands func() bool) {
 	if hit == nil || !hit.Deadline.Set {
-		return
+		return func() bool { return true }
 	}
+	var decided atomic.Bool
 	left := LeaseLeft(r.World, hit)
 	r.stays.Go(func() {
-		Wait(ctx, left)
-		hit.Go()
+		if Wait(ctx, left); decided.CompareAndSwap(false, true) {
+			hit.Go()
+		}
 	})
+	return func() bool { return decided.CompareAndSwap(false, true) }
 }
 
 // release lets the client of a tied fault go, who may still be kept there for a while: for a

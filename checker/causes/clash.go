@@ -2,6 +2,7 @@ package causes
 
 import (
 	"fmt"
+	"sort"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/facts"
@@ -91,7 +92,33 @@ func (in Causes) overlapLate(late *history.Grant, o facts.Overlap) checker.Cause
 		}
 		return checker.Cause{Kind: checker.CauseStall, Text: stalls + late.Client + " and its library"}
 	}
+	if busy, is := in.answeredLate(l); is && c.Kind == checker.CauseOverrun {
+		return busy
+	}
 	return c
+}
+
+// answeredLate is the cause of an overrun if the client waited for answers for as long as it was late, with what the host held it
+// up otherwise, and something waited for a processor or a disk in more than half of that: on an idle host they would have come.
+func (in Causes) answeredLate(l Lateness) (checker.Cause, bool) {
+	client, span := l.Grant.Client, history.Interval{From: l.From, To: l.Until}
+	late := max(l.Begun, l.Due.V+in.Run.Tolerance) // what began after it explains nothing
+	var waits []history.Interval
+	var waited int64
+	asks := in.AsksOf(client)
+	for _, ask := range asks[sort.Search(len(asks), func(i int) bool { return asks[i].To > span.From }):] {
+		if ask.From > late {
+			break
+		}
+		part := ask.Overlap(span)
+		waits, waited = append(waits, part), waited+in.waited(part)
+	}
+	whole := in.HeldUp(span, waits)
+	others := in.HeldUp(span, waits, in.Stands()[client], in.StallsOf(client)) - whole
+	behind := l.Until - l.Due.V - in.Run.Tolerance
+	text := fmt.Sprintf("the host was busy while %s waited for answers: they took %s, and tasks waited for a processor or a disk during "+
+		"%s of this time", client, checker.Millis(whole), checker.Millis(waited))
+	return checker.Cause{Kind: checker.CauseStall, Text: text}, l.Due.Set && 2*waited > whole && waited+others >= behind
 }
 
 // late is the grant of an inherent overlap whose lease had run out when it began.

@@ -18,6 +18,24 @@ func (in *Facts) CallEnd(c *history.Call) int64 {
 	return in.Last[c.Invoke.Client()]
 }
 
+// AsksOf returns when a client waited for answers, of the lock and of the resource, in the order in which it asked.
+func (in *Facts) AsksOf(client string) []history.Interval {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.asksOf(client)
+}
+
+func (in *Facts) asksOf(client string) []history.Interval {
+	if in.asks == nil {
+		in.asks = map[string][]history.Interval{}
+		for _, c := range in.Calls {
+			name := c.Invoke.Client()
+			in.asks[name] = append(in.asks[name], history.Interval{From: c.Invoke.Time, To: in.CallEnd(c)})
+		}
+	}
+	return in.asks[client]
+}
+
 // WaitsOf returns when a client waited for answers of the resource, in order.
 func (in *Facts) WaitsOf(client string) []history.Interval {
 	in.mu.Lock()
@@ -56,9 +74,6 @@ func (in *Facts) WholeUntil() int64 {
 	return whole
 }
 
-// AnyCutOff reports whether a log stops for no known reason: what it lacks may explain what other clients read.
-func (in *Facts) AnyCutOff() bool { return in.WholeUntil() < history.Forever }
-
 // Working returns the time in which the workload ran and faults struck.
 func (in *Facts) Working() history.Interval {
 	work := history.Interval{From: in.Phases[history.PhaseWork], To: history.Forever}
@@ -68,4 +83,22 @@ func (in *Facts) Working() history.Interval {
 		}
 	}
 	return work
+}
+
+// ExpiryBase returns the time from which the store may let the grant expire; false where grants do not run out.
+func (in *Facts) ExpiryBase(g *history.Grant) (int64, bool) {
+	if !in.Leased() {
+		return 0, false
+	}
+	return g.RunsOut(in.Run.Tolerance), true
+}
+
+func (in *Facts) findWentOn() map[*history.Grant]bool {
+	out := map[*history.Grant]bool{}
+	for _, g := range in.Grants {
+		if len(g.Releases) > 0 && slices.ContainsFunc(g.Uses, func(u *history.Call) bool { return g.AfterRelease(u) }) {
+			out[g] = true
+		}
+	}
+	return out
 }

@@ -28,9 +28,21 @@ type Facts struct {
 	answered map[string][]*history.Grant   // by lock: see shown
 	excuses  map[string][]history.Interval // see stallsOf
 	acts     map[string][]int64            // see actsOf
-	calls    map[string][]*history.Call    // see waited
+	asks     map[string][]history.Interval // see AsksOf
 	waits    map[string][]history.Interval // see waitsOf
 }
+
+// Registers of the protected resource.
+const (
+	RegPlain  = "plain"
+	RegFenced = "fenced"
+)
+
+// Owner identifies the holder of a lock to a counting store.
+type Owner struct{ client, name string }
+
+// OwnerOf returns the holder of a grant, as a counting store sees it.
+func OwnerOf(g *history.Grant) Owner { return Owner{g.Client, g.Owner} }
 
 // New finds the facts of a history. It fails if the history does not say what was run.
 func New(h *history.History) (*Facts, error) {

@@ -122,7 +122,7 @@ func heldAfter(h *history.Grant, rel *history.Call) bool {
 // was under way gave nothing back: rel may be why.
 func (in *Facts) inForce(h *history.Grant, rel *history.Call) bool {
 	for _, r := range h.Releases {
-		refused := IsNotHeld(r) && r.End() >= rel.Start()
+		refused := r.NotHeld() && r.End() >= rel.Start()
 		if r.Start() <= rel.End() && !refused {
 			return false
 		}
@@ -174,7 +174,7 @@ func (in *Facts) Expired(g *history.Grant, at int64) bool {
 func (in *Facts) denied(h *history.Grant, rel *history.Call) bool {
 	base, leased := in.ExpiryBase(h)
 	for _, c := range slices.Concat(h.Releases, h.Renews) {
-		if !IsNotHeld(c) || c.Start() <= rel.Start() || (leased && c.End() >= base) {
+		if !c.NotHeld() || c.Start() <= rel.Start() || (leased && c.End() >= base) {
 			continue
 		}
 		if !in.serverHurt(history.Interval{From: h.Sent(), To: c.End()}) {

@@ -77,15 +77,9 @@ func (in *Facts) StallsOf(client string) []history.Interval {
 
 // waited reports whether an answer was due to a client all through a time.
 func (in *Facts) waited(client string, span history.Interval) bool {
-	if in.calls == nil {
-		in.calls = map[string][]*history.Call{}
-		for _, c := range in.Calls {
-			in.calls[c.Invoke.Client()] = append(in.calls[c.Invoke.Client()], c)
-		}
-	}
-	calls := in.calls[client]
-	next := sort.Search(len(calls), func(i int) bool { return calls[i].Invoke.Time > span.From })
-	return next > 0 && (calls[next-1].Return == nil || calls[next-1].Return.Time >= span.To)
+	asks := in.asksOf(client)
+	next := sort.Search(len(asks), func(i int) bool { return asks[i].From > span.From })
+	return next > 0 && asks[next-1].To >= span.To
 }
 
 // actsOf are the times at which clients recorded something of their own, in order.
@@ -142,15 +136,9 @@ func (in *Facts) Loads() (out []Load) {
 	return out
 }
 
-// Busy returns the times in which something nearly always waited for a processor or a disk. A process that did not
-// answer then may not have had its turn, even if no ticker of ours was late.
-func (in *Facts) Busy() []history.Interval { return in.loaded(0) }
-
-// Starved returns the busy times in which a thread of a server waited half of the time and may have answered no client.
-func (in *Facts) Starved() []history.Interval { return in.loaded(0.5) }
-
-// loaded are the busy times in which servers waited for a share at least.
-func (in *Facts) loaded(servers float64) (out []history.Interval) {
+// Busy returns the times in which something nearly always waited for a processor or a disk, and a thread of a server for a share
+// at least. A process that did not answer then may not have had its turn, even if no ticker of ours was late.
+func (in *Facts) Busy(servers float64) (out []history.Interval) {
 	for _, l := range in.Loads() {
 		if l.Share >= busyShare && l.Servers >= servers {
 			out = append(out, l.Interval)

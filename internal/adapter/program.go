@@ -97,7 +97,7 @@ func startError(file string, err error) error {
 }
 
 // EndLimit is how long an adapter may take to end after its pipe has, and again after it was told to.
-const EndLimit = 2 * time.Second
+const EndLimit = 5 * time.Second
 
 // end ends the adapter: its pipe first, which tells it to, then by signals. It returns once it has gone.
 func (p *program) end() {

@@ -113,7 +113,7 @@ func (s *scene) unanswered(client string, from, to int64) (open bool) {
 			break
 		}
 		if c.Invoke.Client() == client {
-			open = c.Return == nil || c.Return.Time >= to
+			open = s.gaveUpOn(c) >= to
 		}
 	}
 	return open

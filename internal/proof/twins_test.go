@@ -62,7 +62,7 @@ var twins = map[string]func(s *scene, in *facts.Facts) (ours, theirs string){
 		return ofClients(in, s.stood), ofClients(in, func(client string) []history.Interval { return in.Stands()[client] })
 	},
 	"when the host was busy": func(s *scene, in *facts.Facts) (ours, theirs string) {
-		return fmt.Sprint(sorted(s.busy())), fmt.Sprint(in.Busy())
+		return fmt.Sprint(sorted(s.busy())), fmt.Sprint(in.Busy(0))
 	},
 	"which leases were over": func(s *scene, in *facts.Facts) (ours, theirs string) {
 		over := func(f func(g *history.Grant, at int64) bool) string {

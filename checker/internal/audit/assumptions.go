@@ -174,7 +174,7 @@ func (a *audit) stalls() (string, checker.Figures) {
 		longest = max(longest, s.To-s.From)
 	}
 	figures := checker.Figures{}
-	if busy := a.in.HeldUp(history.Interval{To: history.Forever}, a.in.Busy()); busy > 0 {
+	if busy := a.in.HeldUp(history.Interval{To: history.Forever}, a.in.Busy(0)); busy > 0 {
 		figures["host_busy_ns"] = busy
 	}
 	if n == 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/facts"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // unlogged judges a register whose resource keeps no log of its own, as a database: by what
@@ -24,7 +25,7 @@ func (in question) unlogged(register string, updates facts.Updates, findings []c
 		findings = append(findings, checker.Finding{
 			Rule: "lost-update", Class: class, Reason: reason, Gating: true, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone,
 			Events: []int64{}, Lost: int64(updates.Lost),
-			Doubtful: in.AnyCutOff(),
+			Doubtful: in.WholeUntil() < history.Forever, // what a log lacks may explain what other clients read
 			Message: fmt.Sprintf("the clients' reads of %s do not show all acknowledged writes: no order of the clients' critical "+
 				"sections explains these reads", register),
 		})

@@ -69,7 +69,7 @@ func latest(keepers []keeper) int64 {
 // unknown outcome none says so: it may be granted later.
 func settledBy(g *history.Grant) (*history.Call, bool) {
 	return lists.Find(g.Releases, func(rel *history.Call) bool {
-		return g.Granted() && (rel.Outcome() == history.OK || facts.IsNotHeld(rel))
+		return g.Granted() && (rel.Outcome() == history.OK || rel.NotHeld())
 	})
 }
 

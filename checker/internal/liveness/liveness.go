@@ -258,7 +258,7 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 	if f.Doubtful = !forGood && in.HeldUp(span, in.LongStalls()) > in.Run.LivenessBound/4; f.Doubtful {
 		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host stalled after the faults had ended, so the clients may " +
 			"have had too little time to get the lock"})
-	} else if f.Doubtful = !forGood && in.HeldUp(span, in.Starved()) > (span.To-span.From)/2 &&
+	} else if f.Doubtful = !forGood && in.HeldUp(span, in.Busy(0.5)) > (span.To-span.From)/2 &&
 		in.silence(span) > (span.To-span.From)/2; f.Doubtful {
 		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host was busy (tasks waited for a processor or a disk most of " +
 			"the time), so the store may have had no processor time"})

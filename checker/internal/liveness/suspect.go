@@ -8,7 +8,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/causes"
-	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -68,7 +67,7 @@ func (in question) hostMade(found []*history.Grant) bool {
 	if in.Run.Ends == history.EndsLease || len(found) == 0 {
 		return false
 	}
-	busy, made := in.Busy(), false
+	busy, made := in.Busy(0), false
 	for _, g := range found {
 		unknown, explained := 0, in.orphanCause(g).Kind != checker.CauseNone
 		for _, c := range append(slices.Clone(g.Releases), g.Acquire) {
@@ -149,7 +148,7 @@ func (in question) orphanCause(g *history.Grant) checker.Cause {
 // suspicion ranks what may keep a lock: above all who was granted it and never tried to give
 // it back, last who may not even have been granted it. 0: it was given back.
 func suspicion(g *history.Grant) int {
-	gaveBack := func(c *history.Call) bool { return c.Outcome() == history.OK || facts.IsNotHeld(c) }
+	gaveBack := func(c *history.Call) bool { return c.Outcome() == history.OK || c.NotHeld() }
 	switch {
 	case slices.ContainsFunc(g.Releases, gaveBack):
 		return 0

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/checker/internal/lin"
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -199,7 +198,7 @@ func (in question) endOps(lg *lockGrant) {
 			lg.add(lin.Renew, rn.Start(), rn.End())
 			level++
 			lg.ops[len(lg.ops)-1].Level = level
-		case facts.IsNotHeld(rn):
+		case rn.NotHeld():
 			lg.refused(rn)
 		}
 	}
@@ -210,7 +209,7 @@ func (in question) endOps(lg *lockGrant) {
 			lg.add(lin.Release, rel.Start(), rel.End())
 			lg.ended = min(lg.ended, rel.End())
 			released = min(released, rel.End())
-		case facts.IsNotHeld(rel):
+		case rel.NotHeld():
 			lg.refused(rel)
 		case rel.Outcome() == history.Info:
 			lg.may(rel.Start())

@@ -108,7 +108,7 @@ func (in question) unserved(lock string) (out []waiter) {
 			g.Mode != history.ModeShared && g.Acquire.Invoke.F() == history.FAcquire {
 			w := waiter{Grant: g, end: in.CallEnd(g.Acquire)}
 			w.place = g.Acquire.Start() + slowMargin
-			for _, s := range facts.Disjoint(slices.Concat(in.slowness().still, in.Busy())) {
+			for _, s := range facts.Disjoint(slices.Concat(in.slowness().still, in.Busy(0))) {
 				if part := s.Overlap(history.Interval{From: g.Acquire.Start(), To: w.end}); !part.Empty() {
 					w.place += part.To - part.From
 					w.still = max(w.still, part.To-part.From)
@@ -143,7 +143,7 @@ func (in question) slowness() slowness {
 			still = append(still, s.Interval)
 		}
 	}
-	return slowness{facts.Disjoint(still), facts.Disjoint(slices.Concat(still, in.Busy()))}
+	return slowness{facts.Disjoint(still), facts.Disjoint(slices.Concat(still, in.Busy(0)))}
 }
 
 // place says of each waiter when it had its place in the queue, at the latest.

@@ -1,7 +1,0 @@
-package facts
-
-// Registers of the protected resource.
-const (
-	RegPlain  = "plain"
-	RegFenced = "fenced"
-)
