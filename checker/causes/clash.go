@@ -116,8 +116,8 @@ func (in Causes) answeredLate(l Lateness) (checker.Cause, bool) {
 	whole := in.HeldUp(span, waits)
 	others := in.HeldUp(span, waits, in.Stands()[client], in.StallsOf(client)) - whole
 	behind := l.Until - l.Due.V - in.Run.Tolerance
-	text := fmt.Sprintf("the host was busy while %s waited for answers: they took %s, and tasks waited for a processor or a disk during "+
-		"%s of this time", client, checker.Millis(whole), checker.Millis(waited))
+	text := fmt.Sprintf("the host was busy while %s waited for answers: they took %s, and tasks waited for a processor or a disk "+
+		"during %s of this time", client, checker.Millis(whole), checker.Millis(waited))
 	return checker.Cause{Kind: checker.CauseStall, Text: text}, l.Due.Set && 2*waited > whole && waited+others >= behind
 }
 
