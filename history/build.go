@@ -28,6 +28,7 @@ func BuildRun(run Run, h *History) *Record {
 		newest:  map[string]*Lease{},
 		notices: map[*Lease][]*Event{},
 		faults:  map[int]*Injection{},
+		stopped: map[string][]*Injection{},
 		calls:   slab[Call](n.calls),
 		grants:  slab[Grant](n.grants),
 		spare:   slab[Lease](n.leases),
@@ -50,7 +51,8 @@ type builder struct {
 	newest  map[string]*Lease   // created under a name last
 	notices map[*Lease][]*Event // that a client created or joined it
 	faults  map[int]*Injection
-	calls   []Call // those that are not taken yet; so are grants and leases
+	stopped map[string][]*Injection // by client: faults that have stopped it, and it has recorded nothing since
+	calls   []Call                  // those that are not taken yet; so are grants and leases
 	grants  []Grant
 	spare   []Lease
 	shared  bool // a reader was seen
@@ -74,6 +76,10 @@ func (b *builder) add(e *Event) {
 	case "":
 	case e.Client():
 		b.rec.Last[e.Client()] = e.Time
+		for _, f := range b.stopped[e.Client()] {
+			f.stopped, f.resumed = f.stopped-1, e.Time
+		}
+		delete(b.stopped, e.Client())
 	case PartyRegister:
 		g := b.latest[e.Client()]
 		if g == nil || g.ID != e.Grant() {
@@ -287,6 +293,12 @@ func (b *builder) addFault(e *Event) {
 		b.rec.Repeated = append(b.rec.Repeated, e)
 	case e.F() == FFault:
 		in.Fault, in.Effect = f, e
+		if f.Stops && e.Type() == OK {
+			in.stopped = len(f.Clients)
+			for _, client := range f.Clients {
+				b.stopped[client] = append(b.stopped[client], in)
+			}
+		}
 	case e.F() == FHeal && e.Type() == OK:
 		in.HealEnd, in.unhealed = e, false
 	case e.F() == FHeal:

@@ -19,6 +19,8 @@ type Injection struct {
 	HealEnd *Event // nil: never healed, or nothing to heal
 
 	unhealed bool // a heal was begun, and whether it worked is not known
+	stopped  int  // how many of its clients have recorded nothing since its effect, if it stops them
+	resumed  int64
 }
 
 // Injected returns the fault of an id; nil: there is none.
@@ -104,9 +106,12 @@ func (f *Injection) CutShort() bool {
 }
 
 // Until returns when the fault was healed. A fault with nothing to heal ends with its proof, and one whose healing
-// has an unknown outcome never ends.
+// has an unknown outcome never ends. One that stops its clients has ended when all of them have recorded something again: on a
+// busy host its healing may be on record long after that.
 func (f *Injection) Until() int64 {
 	switch {
+	case f.HealEnd != nil && f.resumed > 0 && f.stopped == 0:
+		return min(f.resumed, f.HealEnd.Time)
 	case f.HealEnd != nil:
 		return f.HealEnd.Time
 	case f.unhealed:

@@ -175,6 +175,7 @@ type Fault struct {
 	Proof   string            `json:"proof,omitempty"`    // what was observed when it took effect
 	Began   int64             `json:"began_ns,omitempty"` // when it struck, on the event of its proof; 0: at its invoke
 	Delays  bool              `json:"delays,omitempty"`   // it delays what its clients ask of the resource
+	Stops   bool              `json:"stops,omitempty"`    // its clients record nothing while it is at work
 	Vain    bool              `json:"vain,omitempty"`     // it struck, but found nothing to take away
 	// granted: with a grant to another client, if that comes before its planned length is over
 	Ends string `json:"ends,omitempty"`

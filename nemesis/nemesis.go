@@ -35,6 +35,8 @@ type Spec struct {
 	Links  Links // links of clients that it may touch
 	// Delays is true if requests of its clients to the resource come late, although the clients are on time.
 	Delays bool
+	// Stops is true if it stops whole clients, unless it keeps them at their point: they record nothing until it ends.
+	Stops bool
 	// Gates is true if its effect is that the client stays at its point. It is always tied to one, and the client goes
 	// on when it is healed.
 	Gates bool

@@ -91,7 +91,8 @@ func (r *Runner) until(ctx context.Context, at int64) bool {
 func (r *Runner) step(ctx context.Context, index int, spec Spec, st Step) {
 	f := history.Fault{
 		ID: r.newID(), Fault: spec.Name, Request: index, Family: spec.Family, Point: st.Point, For: st.For, Delays: spec.Delays,
-		Ends: st.Ends,
+		Stops: spec.Stops && !spec.keeps(st.Params),
+		Ends:  st.Ends,
 	}
 	hit, ok := r.meet(ctx, f, st)
 	if !ok {

@@ -74,7 +74,7 @@ func FaultCause(f *history.Injection) checker.Cause {
 		c.Proven = f.Effect.Time
 	}
 	if f.HealEnd != nil {
-		c.Ended = f.HealEnd.Time
+		c.Ended = f.Until()
 	}
 	return c
 }
@@ -111,7 +111,7 @@ func activeTime(f *history.Injection) string {
 	case f.Effect == nil:
 		return ", requested at " + from
 	case f.HealEnd != nil:
-		return fmt.Sprintf(", active from %s to %s", from, checker.Seconds(f.HealEnd.Time))
+		return fmt.Sprintf(", active from %s to %s", from, checker.Seconds(f.Until()))
 	case f.Instant():
 		return " at " + from
 	default:

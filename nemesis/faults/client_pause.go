@@ -23,7 +23,7 @@ func clientPause() nemesis.Spec {
 		Name: "client-pause", Doc: "stops all threads of a client (SIGSTOP), its renewals too, like a long garbage collection",
 		Proven: "/proc shows every thread stopped (state T); with `how=collector`, the collector says for how long it stopped.",
 		End:    "SIGCONT, until no thread is stopped; with `how=collector`, the collection's end.",
-		Family: history.FamilyClient, Whom: nemesis.Clients,
+		Family: history.FamilyClient, Whom: nemesis.Clients, Stops: true,
 		Params: append(nemesis.ClientParams("1.5ttl", "2.5ttl"), catalog.Param{
 			Name: paramHow, Default: bySignal, Doc: "what stops it (signal: SIGSTOP; collector: its own garbage collector, only with an " +
 				"adapter that supports the call `collect`)", Choices: []string{bySignal, byCollector},
