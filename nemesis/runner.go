@@ -98,9 +98,9 @@ func (r *Runner) step(ctx context.Context, index int, spec Spec, st Step) {
 	if !ok {
 		return
 	}
-	stands := func() bool { return true }
+	stops, stands := spec.Family == history.FamilyClient, func() bool { return true }
 	if !spec.keeps(st.Params) {
-		stands = r.bound(ctx, hit) // first of all: choosing takes time, too
+		stands = r.bound(ctx, hit, stops) // first of all: choosing takes time, too
 	}
 	target, err := r.target(ctx, spec, st, hit, &f)
 	if err != nil {
@@ -110,7 +110,7 @@ func (r *Runner) step(ctx context.Context, index int, spec Spec, st Step) {
 		r.miss(f, err)
 		return
 	}
-	if spec.Family == history.FamilyClient && !stands() {
+	if stops && !stands() {
 		r.miss(f, fmt.Errorf("too late for this fault: 0.9 of the lease of %s was over, so it had to leave the point %s, because "+
 			"the host was busy", hit.Client.Name(), hit.Point))
 		return

@@ -62,13 +62,17 @@ func Stay(ctx context.Context, w World, h *Hit, since int64, limit time.Duration
 
 // bound lets the client of a tied fault go when 0.9 of its lease is over, also while the
 // fault is still being injected: a client that is kept longer acts late because of us. It does so no more once stands
-// has returned true: the client is still there. What stops a client must ask, or it strikes somewhere else.
-func (r *Runner) bound(ctx context.Context, hit *Hit) (stands func() bool) {
+// has returned true: the client is still there. What stops a client must ask, or it strikes somewhere else; it strikes at
+// once, so a client that came late is kept for that moment.
+func (r *Runner) bound(ctx context.Context, hit *Hit, stops bool) (stands func() bool) {
 	if hit == nil || !hit.Deadline.Set {
 		return func() bool { return true }
 	}
 	var decided atomic.Bool
 	left := LeaseLeft(r.World, hit)
+	if stops {
+		left = max(left, r.World.TTL()/10)
+	}
 	r.stays.Go(func() {
 		if Wait(ctx, left); decided.CompareAndSwap(false, true) {
 			hit.Go()
