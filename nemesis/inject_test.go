@@ -193,24 +193,30 @@ func TestAClientThatLeftIsNotStopped(t *testing.T) {
 
 // One whose lease is over when it reaches its point is stopped there nevertheless, and let go when it is.
 func TestALateClientIsStoppedAtItsPoint(t *testing.T) {
-	clock, told := history.NewClock(), make(chan struct{})
-	close(told)
-	var let []string
-	hit := &Hit{Client: someClient{name: "c1"}, Point: "acquired", Go: sync.OnceFunc(func() { let = append(let, "go") })}
-	w := lateClient{slowClients{slowChoice{ground{clock: clock}, hit}, told}}
+	clock, gone := history.NewClock(), make(chan struct{})
+	hit := &Hit{Client: someClient{name: "c1"}, Point: "acquired", Go: sync.OnceFunc(func() { close(gone) })}
+	w := lateClient{slowClients{slowChoice{ground{clock: clock}, hit}, gone}}
 	s := bareSpec(plain{})
 	s.Family, s.Whom = history.FamilyClient, Clients
 	record, _, err := carryOut(t, w, s, Step{Tied: true, Point: "acquired", Until: time.Second.Nanoseconds()})
-	if err != nil || len(let) != 1 {
-		t.Errorf("%v, let go: %v", err, let)
+	if <-gone; err != nil {
+		t.Error(err)
 	}
 	same(t, record, "invoke fault", "ok fault")
 }
 
-// lateClient stands at the point when its lease is over; a time to live is long.
+// lateClient stands at the point when its lease is over. Choosing takes a moment, or until it has gone; a time to live is long.
 type lateClient struct{ slowClients }
 
-func (w lateClient) TTL() time.Duration { return 5 * time.Second }
+func (w lateClient) TTL() time.Duration { return 20 * time.Second }
+
+func (w lateClient) Clients() []Client {
+	select {
+	case <-w.gone:
+	case <-time.After(LookEvery):
+	}
+	return []Client{w.hit.Client}
+}
 
 func (w lateClient) Arm(context.Context, Arm) (*Hit, error) {
 	w.hit.Deadline = history.Some(w.clock.Now())
