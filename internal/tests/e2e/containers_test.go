@@ -19,6 +19,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/companion"
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
 	"github.com/lockstorm/lockstorm/suite"
 )
@@ -54,7 +55,7 @@ func volumes(t *testing.T) []string { return strings.Fields(docker(t, "volume", 
 func nothingInDocker(t *testing.T, dir string) {
 	t.Helper()
 	gone(t, 5*time.Second, func() []string { return append(labelled(t), processesOf(dir)...) })
-	gone(t, 15*time.Second, func() []string { return processesOf("LOCKSTORM_CHILD=warden") })
+	gone(t, 15*time.Second, func() []string { return processesOf(companion.Program) })
 	gone(t, 0, func() []string { return labelled(t) })
 }
 
