@@ -76,10 +76,9 @@ func (b *builder) add(e *Event) {
 	case "":
 	case e.Client():
 		b.rec.Last[e.Client()] = e.Time
-		for _, f := range b.stopped[e.Client()] {
-			f.stopped, f.resumed = f.stopped-1, e.Time
+		if len(b.stopped) > 0 {
+			b.resume(e)
 		}
-		delete(b.stopped, e.Client())
 	case PartyRegister:
 		g := b.latest[e.Client()]
 		if g == nil || g.ID != e.Grant() {
@@ -88,6 +87,14 @@ func (b *builder) add(e *Event) {
 		}
 		b.rec.Registered, b.rec.Requests = append(b.rec.Registered, e), append(b.rec.Requests, g)
 	}
+}
+
+// resume ends the stops of a client, which has recorded something.
+func (b *builder) resume(e *Event) {
+	for _, f := range b.stopped[e.Client()] {
+		f.stopped, f.resumed = f.stopped-1, e.Time
+	}
+	delete(b.stopped, e.Client())
 }
 
 func (b *builder) addOp(e *Event) {

@@ -18,9 +18,9 @@ type Injection struct {
 	Effect  *Event // proven (ok), not injected (fail) or unknown (info); nil: none recorded
 	HealEnd *Event // nil: never healed, or nothing to heal
 
-	unhealed bool // a heal was begun, and whether it worked is not known
-	stopped  int  // how many of its clients have recorded nothing since its effect, if it stops them
-	resumed  int64
+	unhealed bool  // a heal was begun, and whether it worked is not known
+	stopped  int   // how many of its clients have recorded nothing since its effect, if it stops them
+	resumed  int64 // when the last of the others did; 0: none did
 }
 
 // Injected returns the fault of an id; nil: there is none.

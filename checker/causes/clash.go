@@ -92,8 +92,10 @@ func (in Causes) overlapLate(late *history.Grant, o facts.Overlap) checker.Cause
 		}
 		return checker.Cause{Kind: checker.CauseStall, Text: stalls + late.Client + " and its library"}
 	}
-	if busy, is := in.answeredLate(l); is && c.Kind == checker.CauseOverrun {
-		return busy
+	if c.Kind == checker.CauseOverrun {
+		if busy, is := in.answeredLate(l); is {
+			return busy
+		}
 	}
 	return c
 }

@@ -18,22 +18,19 @@ func (in *Facts) CallEnd(c *history.Call) int64 {
 	return in.Last[c.Invoke.Client()]
 }
 
-// AsksOf returns when a client waited for answers, of the lock and of the resource, in the order in which it asked.
-func (in *Facts) AsksOf(client string) []history.Interval {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return in.asksOf(client)
-}
+// AsksOf returns when a client waited for answers, of the lock and of the resource, in order. Waits that meet are one, as that
+// for a renewal in the background is with that for a write.
+func (in *Facts) AsksOf(client string) []history.Interval { return in.lazy.asks()[client] }
 
-func (in *Facts) asksOf(client string) []history.Interval {
-	if in.asks == nil {
-		in.asks = map[string][]history.Interval{}
-		for _, c := range in.Calls {
-			name := c.Invoke.Client()
-			in.asks[name] = append(in.asks[name], history.Interval{From: c.Invoke.Time, To: in.CallEnd(c)})
-		}
+func (in *Facts) findAsks() map[string][]history.Interval {
+	out := map[string][]history.Interval{}
+	for _, c := range in.Calls {
+		out[c.Invoke.Client()] = append(out[c.Invoke.Client()], history.Interval{From: c.Invoke.Time, To: in.CallEnd(c)})
 	}
-	return in.asks[client]
+	for client, asks := range out {
+		out[client] = Disjoint(asks)
+	}
+	return out
 }
 
 // WaitsOf returns when a client waited for answers of the resource, in order.

@@ -28,7 +28,6 @@ type Facts struct {
 	answered map[string][]*history.Grant   // by lock: see shown
 	excuses  map[string][]history.Interval // see stallsOf
 	acts     map[string][]int64            // see actsOf
-	asks     map[string][]history.Interval // see AsksOf
 	waits    map[string][]history.Interval // see waitsOf
 }
 
@@ -74,6 +73,7 @@ func of(rec *history.Record) *Facts {
 		wentOn:          sync.OnceValue(in.findWentOn),
 		steps:           sync.OnceValue(in.findSteps),
 		stands:          sync.OnceValue(in.findStands),
+		asks:            sync.OnceValue(in.findAsks),
 		losses:          sync.OnceValue(in.findLosses),
 		clients:         sync.OnceValue(in.findClients),
 		plain:           sync.OnceValue(func() replayed { return in.replay(RegPlain) }),
@@ -90,7 +90,7 @@ type lazily struct {
 	lateReleases    func() []ForeignRelease
 	wentOn          func() map[*history.Grant]bool
 	steps           func() []step
-	stands          func() map[string][]history.Interval
+	stands, asks    func() map[string][]history.Interval // by client
 	losses          func() map[[2]string]Loss
 	clients         func() []string
 	plain, fenced   func() replayed // of the two registers

@@ -63,8 +63,8 @@ func (in *Facts) StallsOf(client string) []history.Interval {
 				to = min(to, acts[i])
 			}
 			piece := history.Interval{From: from, To: to}
-			long := stallPieces*(to-from) >= s.Late || (s.Party != client && in.waited(client, piece))
-			if to-from > in.Run.Tolerance && long {
+			if to-from > in.Run.Tolerance &&
+				(stallPieces*(to-from) >= s.Late || (s.Party != client && in.waited(client, piece))) {
 				out = append(out, piece)
 			}
 			from = to
@@ -77,7 +77,7 @@ func (in *Facts) StallsOf(client string) []history.Interval {
 
 // waited reports whether an answer was due to a client all through a time.
 func (in *Facts) waited(client string, span history.Interval) bool {
-	asks := in.asksOf(client)
+	asks := in.AsksOf(client)
 	next := sort.Search(len(asks), func(i int) bool { return asks[i].From > span.From })
 	return next > 0 && asks[next-1].To >= span.To
 }

@@ -89,6 +89,7 @@ func (s *scene) stalled(client string) (out []history.Interval) {
 		}
 	}
 	slices.Sort(acts)
+	asks := s.asksOf(client)
 	for _, stall := range stalls {
 		i, _ := slices.BinarySearch(acts, stall.From+1)
 		for from := stall.From; from < stall.To; i++ {
@@ -96,9 +97,10 @@ func (s *scene) stalled(client string) (out []history.Interval) {
 			if i < len(acts) {
 				to = min(to, acts[i])
 			}
-			enough := pieces*(to-from) >= stall.late || (stall.party != client && s.unanswered(client, from, to))
-			if to-from > s.Run.Tolerance && enough {
-				out = append(out, history.Interval{From: from, To: to})
+			part := history.Interval{From: from, To: to}
+			if to-from > s.Run.Tolerance &&
+				(pieces*(to-from) >= stall.late || (stall.party != client && covered(part, asks) == to-from)) {
+				out = append(out, part)
 			}
 			from = to
 		}
@@ -106,17 +108,14 @@ func (s *scene) stalled(client string) (out []history.Interval) {
 	return out
 }
 
-// unanswered reports whether the last request that a client made before a time was not answered until another.
-func (s *scene) unanswered(client string, from, to int64) (open bool) {
+// asksOf are the times for which a client waited for answers.
+func (s *scene) asksOf(client string) (out []history.Interval) {
 	for _, c := range s.Calls {
-		if c.Invoke.Time > from {
-			break
-		}
 		if c.Invoke.Client() == client {
-			open = s.gaveUpOn(c) >= to
+			out = append(out, history.Interval{From: c.Invoke.Time, To: s.gaveUpOn(c)})
 		}
 	}
-	return open
+	return out
 }
 
 // stood are the times for which we kept a client at a point, without those of the faults that made it late.

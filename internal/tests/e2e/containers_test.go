@@ -50,7 +50,7 @@ func labelled(t *testing.T) (found []string) {
 // volumes are all that there are, also those without a name of ours.
 func volumes(t *testing.T) []string { return strings.Fields(docker(t, "volume", "ls", "-q")) }
 
-// nothingInDocker waits until no container of a run is left, for at most five seconds, and no process that would
+// nothingInDocker waits until no container of a run is left, for at most five seconds, and no process that would make or
 // remove one: it stays for longer where a call to the daemon was under way, which may still be carried out.
 func nothingInDocker(t *testing.T, dir string) {
 	t.Helper()
