@@ -178,8 +178,8 @@ func screenOf(r *checker.Results, rec *history.Record, first *happening, about C
 		s.Kind = "The lock did not recover from the faults."
 	}
 	if r.Verdict == checker.Unknown {
-		s.Kind = "The run is inconclusive: " + why(r) + "."
-		s.Cure = whatNow(r)
+		s.Kind = "The run is inconclusive: " + why(r, first.found[0].Check) + "."
+		s.Cure = whatNow(r, first.found[0].Check)
 	}
 	return s
 }
@@ -201,9 +201,9 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record) screen
 		s.Cure = "Next: run two clients or more (--clients), with faults."
 	}
 	if r.Verdict == checker.Unknown {
-		s.Verdict = "No verdict: " + why(r) + "."
+		s.Verdict = "No verdict: " + why(r, "") + "."
 		s.Kind = "The run is inconclusive: the run shows no violation, but does not show that the lock is safe."
-		s.Cure = whatNow(r)
+		s.Cure = whatNow(r, "")
 	} else if n := r.Stats["violations"]; n > 0 {
 		s.Verdict = fmt.Sprintf("The run passed, although two clients held the lock at once (%s).", times(n))
 		s.Kind = strings.TrimSpace(strings.Trim(notGating(r), " ()"))
@@ -215,9 +215,9 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record) screen
 	return s
 }
 
-// unanswered is the first required check that gave no answer.
-func unanswered(r *checker.Results) (name string, c checker.Result) {
-	for _, name := range r.Order {
+// unanswered is the required check that gave no answer: the one whose finding is shown, else the first.
+func unanswered(r *checker.Results, shown string) (name string, c checker.Result) {
+	for _, name := range append([]string{shown}, r.Order...) {
 		if c := r.Checks[name]; c.Required && c.Verdict == checker.Unknown {
 			return name, c
 		}
@@ -225,19 +225,19 @@ func unanswered(r *checker.Results) (name string, c checker.Result) {
 	return "", checker.Result{}
 }
 
-// why returns why a run has no verdict.
-func why(r *checker.Results) string {
-	name, c := unanswered(r)
+// why returns why a run has no verdict, by the check whose finding is shown, if any.
+func why(r *checker.Results, shown string) string {
+	name, c := unanswered(r, shown)
 	if name == "" {
 		return "a required check could not decide whether the lock kept its promise"
 	}
 	return cmp.Or(c.Reason, "no finding counts, because each of them may have a cause other than the lock")
 }
 
-// whatNow is what to do after a run without a verdict.
-func whatNow(r *checker.Results) string {
+// whatNow is what to do after a run without a verdict: about the check that why names.
+func whatNow(r *checker.Results, shown string) string {
 	const more = " docs/inconclusive.md in lockstorm's repository lists other remedies."
-	_, c := unanswered(r)
+	_, c := unanswered(r, shown)
 	switch remedy, known := remedies[c.Code]; {
 	case r.Clients == 1 && c.Code != checker.CodePanicked:
 		return "Repeat the run with two or more --clients: nobody competes with a single client." + more

@@ -75,3 +75,19 @@ func TestInconclusiveIsHeadedByItsReason(t *testing.T) {
 		}
 	}
 }
+
+// A finding that is shown though it does not count has its own reason beside it, whatever else is unknown of the run.
+func TestADoubtfulFindingTellsItsReason(t *testing.T) {
+	r, rec := judged(t, "paused")
+	exclusion := r.Checks[checker.MutualExclusion]
+	exclusion.Verdict, exclusion.Code, exclusion.Reason = checker.Unknown, checker.CodeDoubtful, "the host stood still"
+	r.Verdict, r.Checks = checker.Unknown, map[string]checker.Result{
+		checker.Coverage:        {Verdict: checker.Unknown, Required: true, Code: checker.CodeNotHit, Reason: "nobody was hit"},
+		checker.MutualExclusion: exclusion,
+	}
+	all, _ := happened(r, rec)
+	got := screenOf(r, rec, all[0], Context{})
+	if !strings.Contains(got.Kind, "the host stood still") || !strings.Contains(got.Cure, "less load") {
+		t.Errorf("%q, %q", got.Kind, got.Cure)
+	}
+}

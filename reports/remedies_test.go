@@ -40,7 +40,7 @@ func TestRemedyOfWhatDoesNotApply(t *testing.T) {
 	r := &checker.Results{Order: []string{checker.FencingTokens}, Checks: map[string]checker.Result{
 		checker.FencingTokens: {Required: true, Verdict: checker.Unknown, Code: checker.CodeNoTokens},
 	}}
-	if got := whatNow(r); !strings.Contains(got, "does not apply to this run, do not require it") {
+	if got := whatNow(r, ""); !strings.Contains(got, "does not apply to this run, do not require it") {
 		t.Error(got)
 	}
 }

@@ -35,7 +35,7 @@ func headline(r *checker.Results) string {
 		}
 		return "VIOLATION: " + strings.Join(failed, ", ")
 	default:
-		if name, c := unanswered(r); name != "" {
+		if name, c := unanswered(r, ""); name != "" {
 			return fmt.Sprintf("inconclusive: the check %s has no verdict: %s", name, c.Reason)
 		}
 		return "inconclusive"
