@@ -20,25 +20,34 @@ var pages = flag.String("pages", "", "write pages of several kinds of runs to th
 // alone.
 func TestWritePages(t *testing.T) {
 	dir := cmp.Or(*pages, t.TempDir())
-	write := func(name string, r *checker.Results, rec *history.Record) {
-		if err := os.WriteFile(filepath.Join(dir, name+".html"), []byte(rendered(t, r, rec)), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.WriteFile(filepath.Join(dir, name+".json")); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for _, name := range append([]string{"nothing", "slept", "job", "optimistic", "readers", "deadlock"}, told...) {
 		r, rec := judged(t, name)
-		write(name, r, rec)
+		writePage(t, dir, name, r, rec)
 	}
 	if *pages == "" {
 		return
 	}
 	r, rec := longRun(t, 20, 100_000)
-	write("bulk", r, rec)
-	r, rec = longRun(t, 5, 1_000_000)
-	write("huge", r, rec)
+	writePage(t, dir, "bulk", r, rec)
+}
+
+// The page of a million events, for benchmarks in the browser.
+func TestWriteHugePage(t *testing.T) {
+	if *pages == "" {
+		return
+	}
+	r, rec := longRun(t, 5, 1_000_000)
+	writePage(t, *pages, "huge", r, rec)
+}
+
+func writePage(t *testing.T, dir, name string, r *checker.Results, rec *history.Record) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name+".html"), []byte(rendered(t, r, rec)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WriteFile(filepath.Join(dir, name+".json")); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // What making the page costs, as a part of decoding and judging the record of a run, whose directory BENCH_RUN names:

@@ -132,26 +132,22 @@ func Describe(argv []string) (Description, error) {
 	if ok {
 		return d, nil
 	}
-	return d, asked(argv, func(_ *program, said Description) error {
-		d, described.by[key] = said, said
-		return nil
-	})
+	if d, err = ask(argv); err == nil {
+		described.by[key] = d
+	}
+	return d, err
 }
 
-// asked starts an adapter, has it say what it is, asks it more, and ends it.
-func asked(argv []string, more func(*program, Description) error) error {
+// ask starts an adapter, has it say what it is, and ends it.
+func ask(argv []string) (Description, error) {
 	p, err := start(argv, io.Discard, func() int64 { return 0 }, func(line, int64) error {
 		return breach("the adapter sent a notice before \"open\"")
 	})
 	if err != nil {
-		return err
+		return Description{}, err
 	}
 	defer p.end()
-	d, err := p.hello()
-	if err != nil {
-		return err
-	}
-	return more(p, d)
+	return p.hello()
 }
 
 // identity is the command, and the file as it is now.
@@ -291,17 +287,14 @@ func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error)
 // SpecOf is the backend of an adapter that has described itself.
 func SpecOf(d Description, argv []string) (backends.Spec, error) { return d.spec(Spec(), argv) }
 
-// Probe asks an adapter what nobody has heard of: it must say so, and go on.
-func Probe(argv []string) error {
-	argv, _ = of(argv, "c1")
-	return asked(argv, func(p *program, _ Description) error {
-		a := p.call(request{Op: "unheard-of", Owner: "nobody"}, describeLimit)
-		switch {
-		case a.err != nil:
-			return fmt.Errorf("answer \"unsupported\" to an unknown request: %w", a.err)
-		case a.Answer != ansUnsupported:
-			return fmt.Errorf("answer \"unsupported\" to an unknown request, not %q", a.Answer)
-		}
-		return nil
-	})
+// Probe asks an adapter that runs what nobody has heard of: it must say so, and go on.
+func Probe(l backends.Locker) error {
+	a := l.(*locker).call(request{Op: "unheard-of", Owner: "nobody"}, describeLimit) //nolint:forcetypeassert // every adapter's is one
+	switch {
+	case a.err != nil:
+		return fmt.Errorf("answer \"unsupported\" to an unknown request: %w", a.err)
+	case a.Answer != ansUnsupported:
+		return fmt.Errorf("answer \"unsupported\" to an unknown request, not %q", a.Answer)
+	}
+	return nil
 }

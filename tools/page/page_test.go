@@ -58,7 +58,16 @@ type tab struct {
 	said []string
 }
 
-func open(t *testing.T, kind string, width, height int64, before ...chromedp.Action) *tab {
+// open loads the page of a kind of run in a tab of its own.
+func open(t *testing.T, kind string, width, height int64) *tab {
+	t.Helper()
+	p := blank(t, kind)
+	p.do(emulation.SetDeviceMetricsOverride(width, height, 1, false), chromedp.Navigate(p.url))
+	return p
+}
+
+// blank is a tab that is yet to load its page.
+func blank(t *testing.T, kind string) *tab {
 	t.Helper()
 	abs, err := filepath.Abs(filepath.Join(os.Getenv("PAGES"), kind+".html"))
 	if err != nil {
@@ -82,9 +91,7 @@ func open(t *testing.T, kind string, width, height int64, before ...chromedp.Act
 			}
 		}
 	})
-	p.do(network.Enable(), emulation.SetDeviceMetricsOverride(width, height, 1, false))
-	p.do(before...)
-	p.do(chromedp.Navigate(p.url))
+	p.do(network.Enable())
 	return p
 }
 
@@ -137,31 +144,35 @@ func (p *tab) view() (v [2]float64) {
 
 func (p *tab) press(key string) { p.Helper(); p.do(chromedp.KeyEvent(key)) }
 
-// Over all kinds of runs, in both themes: no complaint, no request, and no sideways scroll on a phone.
-func TestPagesAreQuiet(t *testing.T) {
+// show loads the page in a window of this size and in a theme.
+func (p *tab) show(width, height int64, theme string) {
+	p.Helper()
+	p.do(emulation.SetDeviceMetricsOverride(width, height, 1, false),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}),
+		chromedp.Navigate(p.url))
+	p.until(`document.getElementById("tl-main").dataset.ready === "1"`)
+	if n := is[int64](p, `document.documentElement.scrollWidth`); n > width {
+		p.Errorf("%s: %d px wide, by %s", theme, n, is[string](p,
+			fmt.Sprintf(`[...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > %d && !e.closest("svg") && getComputedStyle(e.parentElement).overflowX === "visible").slice(0, 5).map(e => e.tagName + "." + e.className + " " + Math.round(e.getBoundingClientRect().right)).join(", ")`, width+1)))
+	}
+	if dark := is[string](p, `getComputedStyle(document.body).backgroundColor`) == "rgb(19, 23, 29)"; dark != (theme == "dark") {
+		p.Errorf("%s: the page is dark: %v", theme, dark)
+	}
+	p.quiet()
+}
+
+// Over all kinds of runs, in both themes and on a phone: no complaint, no request, no sideways scroll; the figures of the results,
+// and the stage on the first screen.
+func TestPages(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
-			for _, theme := range []string{"light", "dark"} {
-				p := open(t, kind, 1280, 800, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
-					{Name: "prefers-color-scheme", Value: theme},
-				}))
-				p.until(`document.getElementById("tl-main").dataset.ready === "1"`)
-				if n := is[int](p, `document.documentElement.scrollWidth`); n > 1280 {
-					p.Errorf("%s: %d px wide", theme, n)
-				}
-				if dark := is[string](p, `getComputedStyle(document.body).backgroundColor`) == "rgb(19, 23, 29)"; dark != (theme == "dark") {
-					p.Errorf("%s: the page is dark: %v", theme, dark)
-				}
-				p.quiet()
-			}
-			p := open(t, kind, 390, 800)
-			p.until(`document.getElementById("tl-main").dataset.ready === "1"`)
-			if n := is[int](p, `document.documentElement.scrollWidth`); n > 390 {
-				p.Errorf("a phone: %d px wide, by %s", n,
-					is[string](p,
-						`[...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > 391 && !e.closest("svg") && getComputedStyle(e.parentElement).overflowX === "visible").slice(0, 5).map(e => e.tagName + "." + e.className + " " + Math.round(e.getBoundingClientRect().right)).join(", ")`))
-			}
-			p.quiet()
+			p := blank(t, kind)
+			p.show(1280, 800, "dark")
+			p.show(1280, 800, "light")
+			p.tells(kind)
+			p.stands(kind)
+			p.show(390, 844, "light")
+			p.reads(kind)
 		})
 	}
 }

@@ -12,29 +12,32 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// The whole stage, with its story, is on the first screen; a phone has its own picture, with letters that can be read.
-func TestFirstScreen(t *testing.T) {
-	for _, kind := range kinds {
-		p := open(t, kind, 1280, 800)
-		if kind == "nothing" {
-			if n := is[int](p, `document.querySelectorAll("svg.stage").length`); n != 0 {
-				t.Errorf("%d pictures of nothing", n)
-			}
-			continue
+// stands checks that the whole stage, with its story, is on the first screen.
+func (p *tab) stands(kind string) {
+	p.Helper()
+	if kind == "nothing" {
+		if n := is[int](p, `document.querySelectorAll("svg.stage").length`); n != 0 {
+			p.Errorf("%d pictures of nothing", n)
 		}
-		bottom := is[float64](p, `document.querySelector("svg.stage").getBoundingClientRect().bottom`)
-		if bottom > 800 || bottom < 200 {
-			t.Errorf("%s: the picture ends at %.0f px", kind, bottom)
-		}
-		card, empty := is[float64](p, `document.querySelector(".acts").offsetHeight`), is[float64](p, `(() => { const box = q => document.querySelector(q).getBoundingClientRect().bottom; return box(".acts") - box(".scrub") })()`)
-		if card < 0.59*800 || empty > 100 {
-			t.Errorf("%s: the stage is %.0f px high, %.0f px of them empty below the picture", kind, card, empty)
-		}
-		p = open(t, kind, 390, 844)
-		if size := is[float64](p, `(() => { const s = [...document.querySelectorAll("#stage svg")].filter(s => s.getClientRects().length); `+
-			`return s.length === 1 ? s[0].querySelector("text").getBoundingClientRect().height : 0 })()`); size < 10 {
-			t.Errorf("%s: on a phone letters are %.0f px high", kind, size)
-		}
+		return
+	}
+	bottom := is[float64](p, `document.querySelector("svg.stage").getBoundingClientRect().bottom`)
+	if bottom > 800 || bottom < 200 {
+		p.Errorf("the picture ends at %.0f px", bottom)
+	}
+	card, empty := is[float64](p, `document.querySelector(".acts").offsetHeight`), is[float64](p, `(() => { const box = q => document.querySelector(q).getBoundingClientRect().bottom; return box(".acts") - box(".scrub") })()`)
+	if card < 0.59*800 || empty > 100 {
+		p.Errorf("the stage is %.0f px high, %.0f px of them empty below the picture", card, empty)
+	}
+}
+
+// reads checks that a phone has its own picture, with letters that can be read.
+func (p *tab) reads(kind string) {
+	p.Helper()
+	size := is[float64](p, `(() => { const s = [...document.querySelectorAll("#stage svg")].filter(s => s.getClientRects().length); `+
+		`return s.length === 1 ? s[0].querySelector("text").getBoundingClientRect().height : 0 })()`)
+	if size < 10 && kind != "nothing" {
+		p.Errorf("on a phone letters are %.0f px high", size)
 	}
 }
 
@@ -140,51 +143,49 @@ type results struct {
 	}
 }
 
-// The figures of the page are those of results.json.
-func TestFiguresEqualResults(t *testing.T) {
-	for _, kind := range kinds {
-		b, err := os.ReadFile(filepath.Join(os.Getenv("PAGES"), kind+".json"))
-		if err != nil {
-			t.Fatal(err)
+// tells checks that the figures of the page are those of results.json.
+func (p *tab) tells(kind string) {
+	p.Helper()
+	b, err := os.ReadFile(filepath.Join(os.Getenv("PAGES"), kind+".json"))
+	if err != nil {
+		p.Fatal(err)
+	}
+	var r results
+	if err := json.Unmarshal(b, &r); err != nil {
+		p.Fatal(err)
+	}
+	head, chip := is[string](p, `document.querySelector("h1").innerText`), is[string](p, `document.querySelector(".chip").innerText`)
+	var lost, updates float64
+	for _, c := range r.Checks {
+		for _, f := range c.Findings {
+			lost = max(lost, f.Lost)
 		}
-		var r results
-		if err := json.Unmarshal(b, &r); err != nil {
-			t.Fatal(err)
+	}
+	said := strings.Contains(head, "wiped out") || strings.Contains(head, "lost for good")
+	if _, rest, ok := strings.Cut(head, "wiped out "); ok {
+		fmt.Sscanf(rest, "%f", &updates) //nolint:errcheck // it stays 0
+		if updates < 1 || updates > lost {
+			p.Errorf("%q, but a finding has at most %.0f", head, lost)
 		}
-		p := open(t, kind, 1280, 800)
-		head, chip := is[string](p, `document.querySelector("h1").innerText`), is[string](p, `document.querySelector(".chip").innerText`)
-		var lost, updates float64
-		for _, c := range r.Checks {
-			for _, f := range c.Findings {
-				lost = max(lost, f.Lost)
-			}
+	}
+	switch r.Verdict {
+	case "fail":
+		if !strings.Contains("needs a fence, broken lock, job done twice, deadlock, violation", chip) {
+			p.Errorf("the chip says %q", chip)
 		}
-		said := strings.Contains(head, "wiped out") || strings.Contains(head, "lost for good")
-		if _, rest, ok := strings.Cut(head, "wiped out "); ok {
-			fmt.Sscanf(rest, "%f", &updates) //nolint:errcheck // it stays 0
-			if updates < 1 || updates > lost {
-				t.Errorf("%s: %q, but a finding has at most %.0f", kind, head, lost)
-			}
+	default:
+		if said || chip == "broken lock" || chip == "needs a fence" {
+			p.Errorf("a run that %ss: %q, %q", r.Verdict, chip, head)
 		}
-		switch r.Verdict {
-		case "fail":
-			if !strings.Contains("needs a fence, broken lock, job done twice, deadlock, violation", chip) {
-				t.Errorf("%s: the chip says %q", kind, chip)
-			}
-		default:
-			if said || chip == "broken lock" || chip == "needs a fence" {
-				t.Errorf("%s: a run that %ss: %q, %q", kind, r.Verdict, chip, head)
-			}
+	}
+	figures := is[map[string]string](p, `Object.fromEntries([...document.querySelectorAll(".facts span")].map(s => [s.firstChild.textContent, s.lastChild.textContent]))`)
+	for name, v := range r.Stats {
+		if got := figures[name]; !strings.HasSuffix(name, "_ns") && got != fmt.Sprintf("%.0f", v) {
+			p.Errorf("%s is %q on the page, and %.0f in the results", name, got, v)
 		}
-		figures := is[map[string]string](p, `Object.fromEntries([...document.querySelectorAll(".facts span")].map(s => [s.firstChild.textContent, s.lastChild.textContent]))`)
-		for name, v := range r.Stats {
-			if got := figures[name]; !strings.HasSuffix(name, "_ns") && got != fmt.Sprintf("%.0f", v) {
-				t.Errorf("%s: %s is %q on the page, and %.0f in the results", kind, name, got, v)
-			}
-		}
-		totals := is[string](p, `(document.querySelector(".totals") || {innerText: ""}).innerText`)
-		if n, counted := r.Stats["updates_lost_plain"]; counted && r.Stats["periods"] == 0 && !strings.Contains(totals, fmt.Sprintf("Lost without a fence: %.0f", n)) {
-			t.Errorf("%s: %.0f lost, and the page says %q", kind, n, totals)
-		}
+	}
+	totals := is[string](p, `(document.querySelector(".totals") || {innerText: ""}).innerText`)
+	if n, counted := r.Stats["updates_lost_plain"]; counted && r.Stats["periods"] == 0 && !strings.Contains(totals, fmt.Sprintf("Lost without a fence: %.0f", n)) {
+		p.Errorf("%.0f lost, and the page says %q", n, totals)
 	}
 }

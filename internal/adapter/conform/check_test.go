@@ -48,7 +48,7 @@ var ofLock = []string{"early", "releases-twice", "releases-all"}
 // After a broken rule those are checked that do not need it.
 func TestChecksGoOn(t *testing.T) {
 	t.Parallel()
-	for way, want := range map[string]int{"early": 3, "dies": 0, "releases-twice": 0, "clock": 13} {
+	for way, want := range map[string]int{"early": 3, "dies": 0, "releases-twice": 0, "clock": 14} {
 		all := check(t, way, 1)
 		left := 0
 		for _, r := range all {

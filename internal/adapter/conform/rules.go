@@ -36,8 +36,8 @@ const answerLimit = 5 * time.Second
 
 var rules = []rule{
 	{"\"hello\" is answered with a valid description", needed, (*bench).describes},
-	{"an unknown request is answered \"unsupported\", and unknown fields are ignored", alone, (*bench).unknown},
 	{"\"open\" is answered; times come from CLOCK_MONOTONIC, if the description says so", needed, (*bench).opens},
+	{"an unknown request is answered \"unsupported\", and unknown fields are ignored", alone, (*bench).unknown},
 	{"two clients see each other alive", alone, (*bench).seesOther},
 	{"a free lock is granted", needed, (*bench).free},
 	{"a held lock is not granted to another client", alone, (*bench).exclusive},
@@ -64,7 +64,7 @@ func (x *bench) describes(context.Context) (err error) {
 	return err
 }
 
-func (x *bench) unknown(context.Context) error { return adapter.Probe(x.t.Argv) }
+func (x *bench) unknown(context.Context) error { return adapter.Probe(x.a) }
 
 func (x *bench) opens(ctx context.Context) (err error) {
 	if x.a, err = x.open(ctx, first); err != nil {
