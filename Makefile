@@ -12,17 +12,14 @@ GATE_OUT ?= lockstorm-runs/gate-$(shell date +%Y%m%d-%H%M%S)
 PAGES := $(CURDIR)/bin/pages
 # make test PKG=./checker narrows it. RACE=-race needs a C compiler, and doubles the time. make lint has what go vet would say.
 PKG ?= ./...
-# The packages that take longest begin, so that none of them runs alone at the end; next to what computes comes what waits.
-SLOWEST := $(addprefix ./,harness/internal/contract adapters internal/adapter/conform backends/zookeeper backends/sql workloads \
-	internal/cli backends/redislibs internal/suites/gate backends/nats harness lockstormtest backends/redis internal/tests/damage \
-	backends/etcd nemesis/faults internal/adapter cluster)
+# What starts processes takes longest, and begins.
+FIRST := $(addprefix ./,$(sort $(dir $(shell git grep -l 'func TestMain\>' -- '*_test.go' ':!examples' ':!tools'))))
 # Tests of runs wait for much of their time: twice as many packages as there are processors are tested at once.
 TESTFLAGS ?= $(RACE) -shuffle=on -vet=off -p $(shell expr $$(nproc) \* 2)
 # Files of tests are in memory where there is plenty of it: a disk that has just removed thousands is slow to make the next.
 FILES := $(shell [ $$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1) -gt 8000000 ] 2>/dev/null && echo /dev/shm)
-# The packages that have the tests of RUN, a regular expression as go test -run has it; how many of its runs there are at once.
+# The packages that have the tests of RUN, a regular expression as go test -run has it.
 IN ?= $(addprefix ./,$(sort $(dir $(shell git grep -lE 'func ($(firstword $(subst /, ,$(RUN))))' -- '*_test.go'))))
-PARALLEL ?= 4
 
 .PHONY: help build build-servers demo servers test judge pages browser fast gate series docs lint fmt tidy release image images \
 	containers beside hunt judge-mutants explore-bench bench bench-against ci clean
@@ -50,16 +47,16 @@ test: servers ## run the tests (RACE=-race with the race detector, as make ci do
 		trap 'rm -rf "$$TMPDIR"' EXIT;) mkdir -p bin; : >bin/beside.log; \
 	$(if $(filter ./...,$(PKG)),$(MAKE) --no-print-directory beside >bin/beside.log 2>&1 & pid=$$!;) \
 	echo "$(GO) test $(TESTFLAGS) $(PKG)"; code=0; export GORACE="atexit_sleep_ms=0 $$GORACE"; \
-	$(GO) test $(TESTFLAGS) -timeout 15m $(if $(filter ./...,$(PKG)),$(SLOWEST)) $(PKG) || code=$$?; \
+	$(GO) test $(TESTFLAGS) -timeout 15m $(if $(filter ./...,$(PKG)),$(FIRST)) $(PKG) || code=$$?; \
 	wait $$pid || code=1; cat bin/beside.log; exit $$code # a racing client would end a second later
 beside: # what make test tries beside the packages: the user's example, and pages in a browser
 	@cd examples/ownlock && $(GO) test -timeout 5m ./...
 	@if ./.ci/browser; then $(MAKE) --no-print-directory browser; else [ -z "$$CI" ]; fi
 judge: ## tests of what judges, with all their random records (make test has a tenth of them)
-	LOCKSTORM_RANDOM=all $(GO) test -shuffle=on -timeout 15m ./checker/... ./internal/proof ./internal/operations/... ./internal/tests/{hunt/...,damage}
+	LOCKSTORM_RANDOM=all $(GO) test -shuffle=on -timeout 15m ./checker/... ./internal/{proof,operations/...,tests/{hunt/...,damage}}
 pages:
 	@rm -rf $(PAGES); mkdir -p $(PAGES)
-	$(GO) test -count=1 ./reports -run '$(or $(WRITE),TestWritePages)' -pages $(PAGES)
+	PAGES=$(PAGES) $(GO) test -count=1 ./reports -run TestWritePages
 browser: pages ## try the report in headless Chromium (Debian's package), and read the recipes of docs/campaigns
 	@./.ci/browser && cd tools && PAGES=$(PAGES) $(GO) test -count=1 -timeout 5m ./page ./recipes ./github
 fast: servers ## run the fast suite: the promised commands against real servers
@@ -67,7 +64,7 @@ fast: servers ## run the fast suite: the promised commands against real servers
 gate: build build-servers servers ## preset ci: lockstorm's own gate, with a page of what came of it
 	bin/lockstorm suite ci --out $(GATE_OUT)
 series: servers ## RUN=NAME: tests that take long, or another number of random records; PARALLEL (4), IN=PACKAGE
-	$(GO) test -tags series -count=1 -timeout 12h -p 2 -parallel $(PARALLEL) -run '$(RUN)' -v $(if $(RUN),$(IN),RUN=NAME?) | \
+	$(GO) test -tags series -count=1 -timeout 12h -p 2 -parallel $(or $(PARALLEL),4) -run '$(RUN)' -v $(if $(RUN),$(IN),RUN=?) | \
 		grep --line-buffered -v '^=== '
 docs: ## write what is made of the catalogue, of measured data and of examples/ownlock anew: pages of docs/, and compose/
 	$(GO) test ./history ./internal/docs/tables ./internal/docs/extending ./compose -run Stale -rewrite
@@ -90,12 +87,11 @@ hunt: ## 200,000 random histories a lock model, then HUNT_N (600,000) simulated 
 	HUNT_N=$${HUNT_N:-600000} HUNT_SEED=$${HUNT_SEED:-1000001} $(GO) test -count=1 -timeout 9h -run TestHunt -v ./internal/tests/hunt
 judge-mutants: ; @$(MAKE) -s series RUN=TestJudgeMutants ## JUDGE_MUTANTS (60) small changes to the judge: tests must notice each
 explore-bench: ; @$(MAKE) -s series RUN=TestSeriesExplore ## searches for published failures: EXPLORE_FOR, _SEEDS, _ONLY=REGEXP
-bench: WRITE = TestWrite
 bench: build servers pages ## benchmarks: ratios in one run
 	@rm -rf bin/bench-run; bin/lockstorm run --backend none --clients 8 --workload counter:hold=0ms --time 40s --seed 3 \
 		--out bin/bench-run >/dev/null 2>&1; [ $$? -eq 1 ]
-	BENCH_RUN=$(CURDIR)/bin/bench-run $(GO) test -run '^$$' -bench . -benchtime 1s ./history ./checker ./internal/proof ./harness \
-		./backends/internal/tap ./reports # with -tags series also in containers
+	PAGES=$(PAGES) BENCH_RUN=$(CURDIR)/bin/bench-run $(GO) test -run TestWriteHugePage -bench . -benchtime 1s ./history ./checker \
+		./internal/proof ./harness ./backends/internal/tap ./reports # with -tags series also in containers
 	@./.ci/browser && cd tools && PAGES=$(PAGES) $(GO) test -run '^$$' -bench . -benchtime 3x ./page
 bench-against: build ## OLD=BINARY: a million events judged by bin/lockstorm and an older one: the ratio of medians (1.05 at most)
 	@[ -x "$(OLD)" ] || { echo "bench-against: OLD=path/of/binary is missing, or cannot be run"; exit 1; }

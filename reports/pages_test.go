@@ -2,7 +2,6 @@ package reports
 
 import (
 	"cmp"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,17 +13,18 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-var pages = flag.String("pages", "", "write pages of several kinds of runs to this directory, for the browser's tests")
+// pages is where pages of several kinds of runs are written to, for the browser's tests.
+var pages = os.Getenv("PAGES")
 
-// Pages for a person, or for a browser: go test ./reports -run TestWritePages -pages DIR. Those of long runs are written for them
+// Pages for a person, or for a browser: PAGES=DIR go test ./reports -run TestWritePages. Those of long runs are written for them
 // alone.
 func TestWritePages(t *testing.T) {
-	dir := cmp.Or(*pages, t.TempDir())
+	dir := cmp.Or(pages, t.TempDir())
 	for _, name := range append([]string{"nothing", "slept", "job", "optimistic", "readers", "deadlock"}, told...) {
 		r, rec := judged(t, name)
 		writePage(t, dir, name, r, rec)
 	}
-	if *pages == "" {
+	if pages == "" {
 		return
 	}
 	r, rec := longRun(t, 20, 100_000)
@@ -33,11 +33,11 @@ func TestWritePages(t *testing.T) {
 
 // The page of a million events, for benchmarks in the browser.
 func TestWriteHugePage(t *testing.T) {
-	if *pages == "" {
+	if pages == "" {
 		return
 	}
 	r, rec := longRun(t, 5, 1_000_000)
-	writePage(t, *pages, "huge", r, rec)
+	writePage(t, pages, "huge", r, rec)
 }
 
 func writePage(t *testing.T, dir, name string, r *checker.Results, rec *history.Record) {

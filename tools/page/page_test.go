@@ -1,5 +1,5 @@
 // Package page tests the report of a run in a real browser: Debian's Chromium, headless. The pages are written by
-// `go test ./reports -run TestWritePages -pages DIR` (make browser does both).
+// `PAGES=DIR go test ./reports -run TestWritePages` (make browser does both).
 package page
 
 import (
