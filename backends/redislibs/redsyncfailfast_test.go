@@ -18,32 +18,41 @@ import (
 )
 
 // slowNet is a network on which two of five nodes are far away for a moment: what left for them is on its way. Others
-// are not asked before.
+// are not asked before. In the next try the nodes that refuse it are asked first.
 type slowNet struct {
 	scripts atomic.Bool    // those that run a script, from now on
 	onWay   sync.WaitGroup // until both requests have left
 	deliver chan struct{}  // closed: what is on its way arrives
+	again   atomic.Bool    // the next try
+	refused sync.WaitGroup // until two nodes have answered it
 }
 
-// dial connects to a node that is far away, or near.
-func (n *slowNet) dial(far bool) func(ctx context.Context, network, addr string) (net.Conn, error) {
+// dial connects to a node that is far away, or that refuses the next try, or to any other.
+func (n *slowNet) dial(far, refuses bool) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := new(net.Dialer).DialContext(ctx, network, addr)
-		return slowConn{c, n, far}, err
+		return &slowConn{Conn: c, n: n, far: far, refuses: refuses}, err
 	}
 }
 
 type slowConn struct {
 	net.Conn
-	n   *slowNet
-	far bool
+	n            *slowNet
+	far, refuses bool
+	asked        bool // what comes is the refusal
 }
 
-func (c slowConn) Write(b []byte) (int, error) {
-	if !c.n.scripts.Load() || !bytes.Contains(bytes.ToLower(b), []byte("evalsha")) {
+func (c *slowConn) Write(b []byte) (int, error) {
+	command := bytes.ToLower(b)
+	switch {
+	case c.n.again.Load() && bytes.Contains(command, []byte("\r\nnx\r\n")):
+		if c.asked = c.refuses; !c.refuses {
+			c.n.refused.Wait()
+		}
 		return c.Conn.Write(b)
-	}
-	if !c.far {
+	case !c.n.scripts.Load() || !bytes.Contains(command, []byte("evalsha")):
+		return c.Conn.Write(b)
+	case !c.far:
 		c.n.onWay.Wait()
 		return c.Conn.Write(b)
 	}
@@ -56,6 +65,15 @@ func (c slowConn) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+func (c *slowConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n > 0 && c.asked {
+		c.asked = false
+		c.n.refused.Done()
+	}
+	return n, err
+}
+
 // With WithFailFast a try that failed does not wait until its deletions have arrived, and the next try uses
 // the same value: a deletion that is late deletes what the next try was granted. Two hold the lock, and
 // no server has failed: docs/libraries.md tells of it. Without the option it is right.
@@ -65,6 +83,7 @@ func TestRedsyncFailFastDeletesWhatALaterTryTook(t *testing.T) {
 			const name, ttl = "lock", 20 * time.Second
 			slow := &slowNet{deliver: make(chan struct{})}
 			slow.onWay.Add(2)
+			slow.refused.Add(2)
 			servers, ours, others := fiveServers(t, slow)
 			mutex := func(p []redsyncredis.Pool, o ...redsync.Option) *redsync.Mutex {
 				return redsync.New(p...).NewMutex(name, append(o, redsync.WithExpiry(ttl))...)
@@ -93,6 +112,7 @@ func TestRedsyncFailFastDeletesWhatALaterTryTook(t *testing.T) {
 					for _, s := range servers[1:3] { // another one has just asked these two, and will give up
 						must(true, s.Set(name, "another"))
 					}
+					slow.again.Store(true)
 					return time.Millisecond
 				}))
 			must(true, mine.Lock())
@@ -130,7 +150,7 @@ func fiveServers(t *testing.T, slow *slowNet) (servers []*miniredis.Miniredis, o
 			return pools.NewPool(c)
 		}
 		others = append(others, pool(goredis.Options{}))
-		ours = append(ours, pool(goredis.Options{Dialer: slow.dial(i >= 3)}))
+		ours = append(ours, pool(goredis.Options{Dialer: slow.dial(i >= 3, i == 1 || i == 2)}))
 	}
 	return servers, ours, others
 }
