@@ -5,12 +5,13 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 
-	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/backends/file"
+	"github.com/lockstorm/lockstorm/backends/redis/embedded"
 	"github.com/lockstorm/lockstorm/harness"
 )
 
 // The test binary starts itself again as the workers of its runs.
 func TestMain(m *testing.M) {
-	harness.WorkerMain(harness.New(stores.All()...))
+	harness.WorkerMain(harness.New(file.Part(), embedded.Part()))
 	leaktest.Main(m)
 }

@@ -3,7 +3,8 @@ package workloads_test
 import (
 	"testing"
 
-	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/backends/file"
+	"github.com/lockstorm/lockstorm/backends/redis/embedded"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/lockstormtest"
@@ -11,7 +12,7 @@ import (
 )
 
 func catalogue() *harness.Catalogue {
-	c := harness.New(stores.All()...)
+	c := harness.New(file.Part(), embedded.Part())
 	c.Backends.Add(ticketSpecs()...)
 	return c
 }

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends/redis"
-	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/backends/redis/embedded"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 )
 
 func catalogue() *harness.Catalogue {
-	c := harness.New(stores.All()...)
+	c := harness.New(embedded.Part())
 	c.Backends.Add(redis.RedlockMutants()...)
 	return c
 }

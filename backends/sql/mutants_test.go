@@ -9,14 +9,13 @@ import (
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 
 	"github.com/lockstorm/lockstorm/backends/sql"
-	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
 )
 
 func catalogue() *harness.Catalogue {
-	c := harness.New(stores.All()...)
+	c := harness.New(sql.Part())
 	locks, registers := sql.Mutants()
 	c.Backends.Add(locks...)
 	c.Registers.Add(registers...)

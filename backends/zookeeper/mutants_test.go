@@ -7,14 +7,13 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 
-	"github.com/lockstorm/lockstorm/backends/stores"
 	"github.com/lockstorm/lockstorm/backends/zookeeper"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 )
 
 func catalogue() *harness.Catalogue {
-	c := harness.New(stores.All()...)
+	c := harness.New(zookeeper.Part())
 	c.Backends.Add(zookeeper.Mutants()...)
 	return c
 }

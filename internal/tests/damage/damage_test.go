@@ -15,7 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/backends/stores"
+	"github.com/lockstorm/lockstorm/backends/file"
+	"github.com/lockstorm/lockstorm/backends/redis/embedded"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/harness"
@@ -24,7 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	harness.WorkerMain(harness.New(stores.All()...))
+	harness.WorkerMain(harness.New(file.Part(), embedded.Part()))
 	os.Exit(m.Run())
 }
 
@@ -106,7 +107,7 @@ func makeRun(t *testing.T, line string) record {
 		t.Fatal(err)
 	}
 	cfg.Out = filepath.Join(t.TempDir(), "run")
-	out, err := harness.Run(t.Context(), harness.New(stores.All()...), cfg, nil)
+	out, err := harness.Run(t.Context(), harness.New(file.Part(), embedded.Part()), cfg, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
