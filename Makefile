@@ -58,7 +58,7 @@ pages:
 	@rm -rf $(PAGES); mkdir -p $(PAGES)
 	PAGES=$(PAGES) $(GO) test -count=1 ./reports -run TestWritePages
 browser: pages ## try the report in headless Chromium (Debian's package), and read the recipes of docs/campaigns
-	@./.ci/browser && cd tools && PAGES=$(PAGES) $(GO) test -count=1 -timeout 5m ./page ./recipes ./github
+	@./.ci/browser && cd tools && PAGES=$(PAGES) $(GO) test -count=1 -timeout 10m ./page ./recipes ./github
 fast: servers ## run the fast suite: the promised commands against real servers
 	$(GO) test -tags series -count=1 -timeout 15m -parallel 12 -skip '^Test(Series|Containers)' ./internal/tests/e2e
 gate: build build-servers servers ## preset ci: lockstorm's own gate, with a page of what came of it

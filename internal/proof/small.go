@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -174,33 +173,52 @@ func (s *scene) renewedShort(c Claim) (span history.Interval, err error) {
 	if err != nil {
 		return span, err
 	}
-	for _, rn := range of[0].Renews {
-		if rn.Outcome() == history.OK && rn.Return.Sent().V == c.From && rn.End() == c.To && s.short(of[0], rn) > s.Run.Tolerance {
+	for i, less := range s.shorter(of[0]) {
+		if rn := of[0].Renews[i]; less > s.Run.Tolerance && rn.Return.Sent().V == c.From && rn.End() == c.To {
 			return history.Interval{From: c.From, To: c.To}, nil
 		}
 	}
 	return span, errors.New("the events do not show that a renewal asked for less than the grant at the time of the finding")
 }
 
-// short is by how much less a renewal asked for than its grant; 0 where that is not on record.
-func (s *scene) short(g *history.Grant, rn *history.Call) int64 {
-	if rn.Outcome() != history.OK || g.InSession() || s.Run.Ends != history.EndsLease {
-		return 0
+// shorter is by how much less each renewal of a grant asked for than the grant; 0 where that is not on record, and for one that
+// asked for the end again which the last request for the whole time had asked for.
+func (s *scene) shorter(g *history.Grant) []int64 {
+	less := make([]int64, len(g.Renews))
+	whole, ok := lasting(g.Acquire)
+	if !ok || g.InSession() || s.Run.Ends != history.EndsLease {
+		return less
 	}
-	first, next := g.Acquire.Return, rn.Return
-	for _, e := range []*history.Event{first, next} {
-		if !e.Sent().Set || !e.TTL().Set || !e.Deadline().Set {
-			return 0
+	lastEnd := g.Acquire.Return.Deadline().V
+	for i, rn := range g.Renews {
+		part, ok := lasting(rn)
+		if !ok {
+			continue
+		}
+		end := rn.Return.Deadline().V
+		if whole-part <= s.Run.Tolerance {
+			lastEnd = end
+		} else if end < lastEnd-s.Run.Tolerance || end > lastEnd+s.Run.Tolerance {
+			less[i] = whole - part
 		}
 	}
-	return min(first.TTL().V, first.Deadline().V-first.Sent().V) - min(next.TTL().V, next.Deadline().V-next.Sent().V)
+	return less
+}
+
+// lasting is for how long a call that succeeded asked, if that is on record.
+func lasting(c *history.Call) (ns int64, ok bool) {
+	if c.Outcome() != history.OK || !c.Return.Sent().Set || !c.Return.TTL().Set || !c.Return.Deadline().Set {
+		return 0, false
+	}
+	return min(c.Return.TTL().V, c.Return.Deadline().V-c.Return.Sent().V), true
 }
 
 // shortest: no renewal of the grant asked for less.
 func (s *scene) shortest(c Claim) error {
 	g := s.ByID[c.Grants[0]]
-	best := slices.MaxFunc(g.Renews, func(a, b *history.Call) int { return cmp.Compare(s.short(g, a), s.short(g, b)) })
-	if s.Run.NoDeadlines || s.Run.NoClock || best.Return == nil || best.End() != c.To {
+	all := append(s.shorter(g), 0)
+	best := slices.Index(all, slices.Max(all))
+	if s.Run.NoDeadlines || s.Run.NoClock || all[best] <= s.Run.Tolerance || g.Renews[best].End() != c.To {
 		return errors.New("the finding must name the shortest renewal of the grant, of a lock whose deadlines are known")
 	}
 	return nil

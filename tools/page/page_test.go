@@ -47,6 +47,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// limit is for what a test does in one tab: on an idle host it takes three seconds at most.
+const limit = 3 * time.Minute
+
 // tab is an open page, with what it complained of and asked for.
 type tab struct {
 	*testing.T
@@ -74,7 +77,7 @@ func blank(t *testing.T, kind string) *tab {
 		t.Fatal(err)
 	}
 	ctx, cancel := chromedp.NewContext(browser)
-	ctx, stop := context.WithTimeout(ctx, 30*time.Second)
+	ctx, stop := context.WithTimeout(ctx, limit)
 	t.Cleanup(func() { stop(); cancel() })
 	p := &tab{T: t, ctx: ctx, url: "file://" + abs}
 	chromedp.ListenTarget(ctx, func(ev any) {
@@ -114,7 +117,7 @@ func is[T any](p *tab, js string) (out T) {
 // until waits for a condition in the page.
 func (p *tab) until(js string) {
 	p.Helper()
-	if err := chromedp.Run(p.ctx, chromedp.Poll(js, nil, chromedp.WithPollingTimeout(10*time.Second))); err != nil {
+	if err := chromedp.Run(p.ctx, chromedp.Poll(js, nil, chromedp.WithPollingTimeout(limit))); err != nil {
 		p.Errorf("never: %s: %v", js, err)
 	}
 }

@@ -40,6 +40,10 @@ func (a *adapter) About() lockstorm.Fields {
 		"signals":  []lockstorm.Fields{{"kind": "context", "name": "the context that WithContext returns"}},
 		"keys":     []string{"lockstorm-{run}:0:{lock}"},
 		"versions": lockstorm.Fields{"rueidis": version},
+		"params": []lockstorm.Fields{
+			{"name": "disable-cache", "default": "no", "doc": "yes: the library's option DisableCache"},
+			{"name": "retry", "default": "yes", "doc": "no: the library's option DisableRetry"},
+		},
 	}
 }
 
@@ -53,7 +57,10 @@ func (a *adapter) connect() error {
 	if a.locker != nil {
 		return nil
 	}
-	option := rueidis.ClientOption{InitAddress: []string{a.open.Nodes[0].Address()}}
+	option := rueidis.ClientOption{
+		InitAddress:  []string{a.open.Nodes[0].Address()},
+		DisableCache: a.open.Params["disable-cache"] == "yes", DisableRetry: a.open.Params["retry"] == "no",
+	}
 	option.Dialer.Control = func(string, string, syscall.RawConn) error {
 		a.spy.dials.Add(1)
 		return nil
@@ -118,7 +125,7 @@ func (h *hold) Release() error {
 	h.spy.release()
 	h.cancel()
 	<-h.over
-	return h.spy.outcome()
+	return h.spy.released()
 }
 
 func main() { lockstorm.Serve(&adapter{}) }
@@ -135,6 +142,8 @@ type spy struct {
 	holding   *hold
 	releasing bool
 	last      error // of the last script of this hold
+	word      string
+	end       int64 // of the lease, as the last script that was answered had it: word is the same in Unix milliseconds
 }
 
 func (s *spy) begin(attempt int64) {
@@ -169,7 +178,7 @@ func (s *spy) isReleasing(h *hold) bool {
 	return s.holding != h || s.releasing
 }
 
-func (s *spy) outcome() error {
+func (s *spy) released() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last
@@ -265,11 +274,12 @@ func (s *spy) after(resp rueidis.RedisResult, twice bool, n, sent int64, word st
 	if n == 0 {
 		return
 	}
-	s.program.Tell("renewed", n, outcome(err, sent, word))
+	s.program.Tell("renewed", n, s.outcome(err, sent, word))
 }
 
-// outcome returns the outcome of a renewal: the word of its script is the lease's end, in Unix milliseconds.
-func outcome(err error, sent int64, word string) lockstorm.Fields {
+// outcome returns the outcome of a renewal: the word of its script is the lease's end, in Unix milliseconds. The library asks for
+// the same end many times: it stays the same on the other clock.
+func (s *spy) outcome(err error, sent int64, word string) lockstorm.Fields {
 	end, bad := strconv.ParseInt(word, 10, 64)
 	switch {
 	case errors.Is(err, lockstorm.ErrNotHeld):
@@ -279,6 +289,10 @@ func outcome(err error, sent int64, word string) lockstorm.Fields {
 	case bad != nil:
 		return lockstorm.Fields{"failed": "error", "message": "cannot parse the end of the lease: " + word}
 	}
-	deadline := lockstorm.Now() + time.Until(time.UnixMilli(end)).Nanoseconds()
-	return lockstorm.Fields{"sent": sent, "ttl_ns": deadline - sent, "deadline": deadline}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.word != word {
+		s.word, s.end = word, lockstorm.Now()+time.Until(time.UnixMilli(end)).Nanoseconds()
+	}
+	return lockstorm.Fields{"sent": sent, "ttl_ns": s.end - sent, "deadline": s.end}
 }

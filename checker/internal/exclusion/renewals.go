@@ -17,11 +17,7 @@ func (in question) shortRenewals() (out []checker.Finding) {
 	for _, g := range in.Grants {
 		var shortest *history.Call
 		most, n := int64(0), 0
-		for _, rn := range g.Renews {
-			by, short := in.ShortRenewal(g, rn)
-			if !short {
-				continue
-			}
+		for rn, by := range in.ShortRenewals(g) {
 			if n++; by > most {
 				shortest, most = rn, by
 			}
