@@ -10,9 +10,9 @@ import (
 
 // ShortRenewals returns the renewals of a grant that asked for less than the grant did, with by how much less; both are counted
 // from their requests by the recorded time to live and deadline. A library takes its allowance for drift off both. One that asks
-// for the end which the lease has anyway, as a library does to see whether it still has the lock, is none; nor is one that the host held up,
-// for half of what it is short by, between its clock and its request. They cover only leases of grants: the length of a session is
-// the store's decision.
+// for the end which the lease has anyway, as a library does to see whether it still has the lock, is none; nor is one that the
+// host held up, for half of what it is short by, between its clock and its request. They cover only leases of grants: the length
+// of a session is the store's decision.
 func (in Causes) ShortRenewals(g *history.Grant) iter.Seq2[*history.Call, int64] {
 	return func(yield func(*history.Call, int64) bool) {
 		if in.Run.Ends != history.EndsLease || g.InSession() || !g.Granted() {
