@@ -91,3 +91,19 @@ func TestADoubtfulFindingTellsItsReason(t *testing.T) {
 		t.Errorf("%q, %q", got.Kind, got.Cure)
 	}
 }
+
+// It is the first holder's loss that its library told late, or never, and not that of somebody else.
+func TestWhoIsToldLate(t *testing.T) {
+	h := &happening{steps: []Step{
+		{At: 1, Party: "c3", Kind: StepLeaseOver},
+		{At: 3, Party: "c2", Kind: StepLeaseOver},
+		{At: 9, Party: "c2", Kind: StepTold},
+	}}
+	if late, known := toldLate(h); known {
+		t.Errorf("c3 was told after %d, but it never was", late)
+	}
+	h.steps = append(h.steps, Step{At: 12, Party: "c3", Kind: StepTold})
+	if late, known := toldLate(h); !known || late != 11 {
+		t.Errorf("told after %d (%v), want 11", late, known)
+	}
+}

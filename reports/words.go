@@ -244,13 +244,13 @@ func lockOf(rec *history.Record, f *checker.Finding) string {
 
 // toldLate is how long after the end of its lease the first holder was told of the loss.
 func toldLate(h *happening) (late int64, known bool) {
-	over := int64(-1)
-	for _, s := range h.steps {
+	var over *Step
+	for i, s := range h.steps {
 		switch {
-		case s.Kind == StepLeaseOver && over < 0:
-			over = s.At
-		case s.Kind == StepTold && over >= 0:
-			return s.At - over, true
+		case s.Kind == StepLeaseOver && over == nil:
+			over = &h.steps[i]
+		case s.Kind == StepTold && over != nil && s.Party == over.Party:
+			return s.At - over.At, true
 		}
 	}
 	return 0, false
