@@ -14,8 +14,8 @@ PAGES := $(CURDIR)/bin/pages
 PKG ?= ./...
 # What starts processes takes longest, and begins.
 FIRST := $(addprefix ./,$(sort $(dir $(shell git grep -l 'func TestMain\>' -- '*_test.go' ':!examples' ':!tools'))))
-# Tests of runs wait for much of their time: twice as many packages as there are processors are tested at once.
-TESTFLAGS ?= $(RACE) -shuffle=on -vet=off -p $(shell expr $$(nproc) \* 2)
+# Tests of runs wait for much of their time: so many packages are tested at once.
+TESTFLAGS ?= $(RACE) -shuffle=on -vet=off -p $(shell expr $$(nproc) $(if $(RACE),+ 1,\* 2))
 # Files of tests are in memory where there is plenty of it: a disk that has just removed thousands is slow to make the next.
 FILES := $(shell [ $$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1) -gt 8000000 ] 2>/dev/null && echo /dev/shm)
 # The packages that have the tests of RUN, a regular expression as go test -run has it.
