@@ -44,7 +44,7 @@ servers: ; @./.ci/servers ## get the servers that the tests need (Debian package
 test: servers ## run the tests (RACE=-race with the race detector, as make ci does)
 	@$(FASTGO) build $(RACE) $(PKG) # first: runs are not timed beside a compiler
 	@$(if $(FILES),echo "test: files of tests are in $(FILES)"; export TMPDIR=$$(mktemp -d $(FILES)/test.XXXX); \
-		trap 'rm -rf "$$TMPDIR"' EXIT;) mkdir -p bin; : >bin/beside.log; \
+		trap 'rm -rf "$$TMPDIR"' EXIT;) mkdir -p bin; : >bin/beside.log; pid=; \
 	$(if $(filter ./...,$(PKG)),make --no-print-directory beside >bin/beside.log 2>&1 & pid=$$!;) \
 	echo "$(GO) test $(TESTFLAGS) $(PKG)"; code=0; export GORACE="atexit_sleep_ms=0 $$GORACE"; \
 	$(GO) test $(TESTFLAGS) -timeout 15m $(if $(filter ./...,$(PKG)),$(FIRST)) $(PKG) || code=$$?; \

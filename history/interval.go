@@ -11,6 +11,18 @@ func (i Interval) Overlap(o Interval) Interval {
 	return Interval{From: max(i.From, o.From), To: min(i.To, o.To)}
 }
 
+// Meeting returns the intervals of some lists that overlap this one, list by list.
+func (i Interval) Meeting(of ...[]Interval) (out []Interval) {
+	for _, list := range of {
+		for _, o := range list {
+			if o.From < i.To && o.To > i.From {
+				out = append(out, o)
+			}
+		}
+	}
+	return out
+}
+
 // Covered returns how much of the interval the others cover together. They must be in order of their beginnings.
 func (i Interval) Covered(others []Interval) (sum int64) {
 	end := i.From

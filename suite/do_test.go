@@ -6,15 +6,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/backends/file"
-	"github.com/lockstorm/lockstorm/backends/redis/embedded"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 )
 
 func do(t *testing.T, c Case) (*harness.RunOutcome, []Difference, error) {
 	t.Helper()
-	return c.Do(t.Context(), harness.New(file.Part(), embedded.Part()), filepath.Join(t.TempDir(), "run"))
+	return c.Do(t.Context(), catalogue(), filepath.Join(t.TempDir(), "run"))
 }
 
 // A run that is as it must be differs in nothing; whatever else is expected of its real
@@ -66,7 +64,7 @@ func TestDoInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c := Case{Run: MustLine("--backend redis-lua --time 1s"), Expect: Expectation{Outcome: Any}}
-	_, differ, err := c.Do(ctx, harness.New(file.Part(), embedded.Part()), filepath.Join(t.TempDir(), "run"))
+	_, differ, err := c.Do(ctx, catalogue(), filepath.Join(t.TempDir(), "run"))
 	if err == nil || len(differ) != 1 || differ[0].What != DiffResults {
 		t.Errorf("%v (%v)", differ, err)
 	}

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/backends/file"
-	"github.com/lockstorm/lockstorm/backends/redis/embedded"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/harness"
@@ -63,13 +61,13 @@ func TestWrongCases(t *testing.T) {
 		"unknown check \"alive\"":               with(func(c *Case) { c.Expect = fails("alive") }),
 		"--clients 0: choose from":              with(func(c *Case) { c.Run.Clients = 0 }),
 	} {
-		if err := Validate(harness.New(file.Part(), embedded.Part()), cases...); err == nil || !strings.Contains(err.Error(), want) {
+		if err := Validate(catalogue(), cases...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
 	refused := good
 	refused.Run.Nemesis, refused.Expect = []string{"flush"}, Expectation{Exit: codes{harness.ExitUsage}}
-	if err := Validate(harness.New(file.Part(), embedded.Part()), good, Case{
+	if err := Validate(catalogue(), good, Case{
 		Name: "refused", Text: "it must be", Run: refused.Run,
 		Expect: refused.Expect,
 	}); err != nil {

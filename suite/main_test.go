@@ -10,8 +10,11 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 )
 
+// catalogue has the stores of these tests.
+func catalogue() *harness.Catalogue { return harness.New(file.Part(), embedded.Part()) }
+
 // The test binary starts itself again as the workers of its runs.
 func TestMain(m *testing.M) {
-	harness.WorkerMain(harness.New(file.Part(), embedded.Part()))
+	harness.WorkerMain(catalogue())
 	leaktest.Main(m)
 }

@@ -74,6 +74,7 @@ func of(rec *history.Record) *Facts {
 		steps:           sync.OnceValue(in.findSteps),
 		stands:          sync.OnceValue(in.findStands),
 		asks:            sync.OnceValue(in.findAsks),
+		loads:           sync.OnceValue(in.findLoads),
 		losses:          sync.OnceValue(in.findLosses),
 		clients:         sync.OnceValue(in.findClients),
 		plain:           sync.OnceValue(func() replayed { return in.replay(RegPlain) }),
@@ -91,6 +92,7 @@ type lazily struct {
 	wentOn          func() map[*history.Grant]bool
 	steps           func() []step
 	stands, asks    func() map[string][]history.Interval // by client
+	loads           func() []Load
 	losses          func() map[[2]string]Loss
 	clients         func() []string
 	plain, fenced   func() replayed // of the two registers

@@ -8,9 +8,9 @@ import (
 )
 
 // HeldUp returns how much of a span some intervals cover together, each list in order.
-func (in *Facts) HeldUp(span history.Interval, lists ...[]history.Interval) int64 {
-	all := slices.Concat(lists...)
-	if len(lists) > 1 {
+func (in *Facts) HeldUp(span history.Interval, of ...[]history.Interval) int64 {
+	all := span.Meeting(of...)
+	if len(of) > 1 {
 		slices.SortFunc(all, ByFrom)
 	}
 	return span.Covered(all)

@@ -121,7 +121,9 @@ type Load struct {
 }
 
 // Loads returns the loads that the kernel counted, mostly by second.
-func (in *Facts) Loads() (out []Load) {
+func (in *Facts) Loads() []Load { return in.lazy.loads() }
+
+func (in *Facts) findLoads() (out []Load) {
 	for _, e := range in.Pressure {
 		var p history.Pressure
 		if e.Value().Into(&p) == nil && p.Span > 0 {

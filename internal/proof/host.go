@@ -12,7 +12,7 @@ import (
 
 // covered is how much of a span some intervals cover together.
 func covered(span history.Interval, lists ...[]history.Interval) int64 {
-	all := slices.Concat(lists...)
+	all := span.Meeting(lists...)
 	slices.SortFunc(all, func(a, b history.Interval) int { return cmp.Compare(a.From, b.From) })
 	return span.Covered(all)
 }
@@ -143,10 +143,28 @@ const busyShare = 0.9
 
 // busy are the times in which something waited for a processor or a disk nearly all the time.
 func (s *scene) busy() (out []history.Interval) {
+	for _, l := range s.loads() {
+		if l.share >= busyShare {
+			out = append(out, l.Interval)
+		}
+	}
+	return out
+}
+
+// load is the share of a time in which something waited for a processor or a disk.
+type load struct {
+	history.Interval
+	share float64
+}
+
+func (s *scene) loads() (out []load) {
 	for _, e := range s.Pressure {
 		var p history.Pressure
-		if e.Value().Into(&p) == nil && float64(max(p.CPU, p.IO)) >= busyShare*float64(p.Span) {
-			out = append(out, history.Interval{From: e.Time - p.Span, To: e.Time})
+		if e.Value().Into(&p) == nil && p.Span > 0 {
+			out = append(out, load{
+				history.Interval{From: e.Time - p.Span, To: e.Time},
+				float64(max(p.CPU, p.IO)) / float64(p.Span),
+			})
 		}
 	}
 	return out

@@ -216,11 +216,11 @@ func lasting(c *history.Call) (ns int64, ok bool) {
 // shortest: no renewal of the grant asked for less, but for those that the host kept back.
 func (s *scene) shortest(c Claim) error {
 	g := s.ByID[c.Grants[0]]
-	held := slices.Concat(s.stalled(g.Client), s.stood(g.Client))
+	held, loads := slices.Concat(s.stalled(g.Client), s.stood(g.Client)), s.loads()
 	var found *history.Call
 	most := s.Run.Tolerance
 	for i, less := range s.shorter(g) {
-		if less > most && !s.keptBack(g, g.Renews[i], held) {
+		if less > most && !keptBack(g, g.Renews[i], held, loads) {
 			found, most = g.Renews[i], less
 		}
 	}
@@ -232,17 +232,13 @@ func (s *scene) shortest(c Claim) error {
 
 // keptBack reports whether the host, which held the client up at times, accounts for half or more of what a renewal was short by:
 // the time from when its library counted the lease, if it asked for the whole time, until the request left.
-func (s *scene) keptBack(g *history.Grant, rn *history.Call, held []history.Interval) bool {
+func keptBack(g *history.Grant, rn *history.Call, held []history.Interval, loads []load) bool {
 	whole, _ := lasting(g.Acquire)
 	span := history.Interval{From: rn.Return.Deadline().V - whole, To: rn.Return.Sent().V}
 	var waits int64
-	for _, e := range s.Pressure {
-		var p history.Pressure
-		if e.Value().Into(&p) != nil || p.Span <= 0 {
-			continue
-		}
-		if part := span.Overlap(history.Interval{From: e.Time - p.Span, To: e.Time}); !part.Empty() {
-			waits += int64(float64(part.To-part.From) * float64(max(p.CPU, p.IO)) / float64(p.Span))
+	for _, l := range loads {
+		if part := span.Overlap(l.Interval); !part.Empty() {
+			waits += int64(float64(part.To-part.From) * l.share)
 		}
 	}
 	return 2*max(waits, covered(span, held)) >= span.To-span.From

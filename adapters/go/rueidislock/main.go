@@ -48,6 +48,11 @@ func (a *adapter) About() lockstorm.Fields {
 }
 
 func (a *adapter) Open(p *lockstorm.Program, r lockstorm.Request) error {
+	for _, name := range []string{"disable-cache", "retry"} {
+		if v := r.Params[name]; v != "yes" && v != "no" {
+			return fmt.Errorf("the parameter %s is %q: choose from yes, no", name, v)
+		}
+	}
 	a.program, a.open, a.spy = p, r, &spy{program: p}
 	return nil
 }
@@ -141,9 +146,9 @@ type spy struct {
 	unheard   bool  // a request that could have set the key had no answer
 	holding   *hold
 	releasing bool
-	last      error // of the last script of this hold
-	word      string
-	end       int64 // of the lease, as the last script that was answered had it: word is the same in Unix milliseconds
+	last      error  // of the last script of this hold
+	word      string // the lease's end in Unix milliseconds, as the last script that was answered had it
+	end       int64  // the same by our clock
 }
 
 func (s *spy) begin(attempt int64) {

@@ -24,8 +24,11 @@ import (
 	"github.com/lockstorm/lockstorm/internal/tests/setting"
 )
 
+// catalogue has the stores of these tests.
+func catalogue() *harness.Catalogue { return harness.New(file.Part(), embedded.Part()) }
+
 func TestMain(m *testing.M) {
-	harness.WorkerMain(harness.New(file.Part(), embedded.Part()))
+	harness.WorkerMain(catalogue())
 	os.Exit(m.Run())
 }
 
@@ -107,7 +110,7 @@ func makeRun(t *testing.T, line string) record {
 		t.Fatal(err)
 	}
 	cfg.Out = filepath.Join(t.TempDir(), "run")
-	out, err := harness.Run(t.Context(), harness.New(file.Part(), embedded.Part()), cfg, nil)
+	out, err := harness.Run(t.Context(), catalogue(), cfg, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
