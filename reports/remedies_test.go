@@ -62,3 +62,18 @@ func TestCureOfForgottenLocks(t *testing.T) {
 		}
 	}
 }
+
+// Only where a client died can the lock of a dead holder be in the way of the others.
+func TestCureOfALockThatDoesNotComeBack(t *testing.T) {
+	found := checker.Found{Check: checker.Liveness, Finding: checker.Finding{Rule: "no-recovery"}}
+	h := &happening{found: []listedFinding{{Found: found}}}
+	for died, want := range map[bool]string{true: "dead holder expires", false: "not woken"} {
+		rec := &history.Record{}
+		if died {
+			rec.Kills = map[string]int64{"c1": 5}
+		}
+		if got := cure(&checker.Results{}, rec, h, Context{}); !strings.Contains(got, want) {
+			t.Errorf("somebody died: %v: %s", died, got)
+		}
+	}
+}

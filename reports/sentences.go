@@ -127,6 +127,9 @@ func cure(r *checker.Results, rec *history.Record, h *happening, about Context) 
 			"has ended."
 	case f.Rule == "duplicate" || f.Rule == "regress":
 		return "Cure: take the fencing tokens from a store that does not forget issued tokens in a fail-over."
+	case f.Rule == "no-recovery" && len(rec.Kills) == 0:
+		return "Next: find out whether the store still keeps the lock for somebody (then give it a time to live), or whether clients " +
+			"that wait are not woken."
 	case f.Rule == "no-recovery" || f.Rule == "orphan":
 		return "Cure: acquire the lock and set its time to live in one atomic step, so that the lock of a dead holder expires."
 	case f.Rule == ruleDeadlocked:
