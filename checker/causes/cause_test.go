@@ -1,4 +1,4 @@
-package checker_test
+package causes_test
 
 import (
 	"encoding/json"

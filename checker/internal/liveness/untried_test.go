@@ -1,4 +1,4 @@
-package checker_test
+package liveness_test
 
 import (
 	"strings"

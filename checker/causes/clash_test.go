@@ -1,34 +1,27 @@
-package checker_test
+package causes_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/causes"
 	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/tests/checkertest"
 )
 
 // meeting is a history of two grants: the first works until a moment, the second is granted at
 // 60 ms under a lease of its own.
 func meeting(t *testing.T, line, lastUse string) (*checker.Input, *history.Grant, *history.Grant) {
 	t.Helper()
-	h, err := history.ParseText(strings.NewReader(`
-run ends=lease ttl=50ms discipline=trusting ` + line + `
+	in := checkertest.InputOf(t, `
+run ends=lease ttl=50ms discipline=trusting `+line+`
 0ms  1 c1 invoke acquire lock=L grant=g1
 1ms  1 c1 ok     acquire lock=L grant=g1 lease=a sent=0ms ttl=50ms deadline=50ms
 20ms 2 c2 invoke acquire lock=L grant=g2
-` + lastUse + `
+`+lastUse+`
 end
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := checker.NewInput(h)
-	if err != nil {
-		t.Fatal(err)
-	}
+`)
 	return in, in.ByID["g1"], in.ByID["g2"]
 }
 
@@ -63,20 +56,9 @@ func TestClash(t *testing.T) {
 		if met != tc.met || c.Class != tc.class || metBack != met || back != c {
 			t.Errorf("%s: %+v, %v; the other way %+v, %v", name, c, met, back, metBack)
 		}
-		found := ask(t, checker.MutualExclusion, in).Findings
+		found := checker.Judge(in, checks.Default()).Checks[checker.MutualExclusion].Findings
 		if (len(found) > 0) != met || (met && found[0].Class != c.Class) {
 			t.Errorf("%s: %+v, but mutual-exclusion finds %+v", name, c, found)
 		}
 	}
-}
-
-// A check that cannot answer is refused when it is added.
-func TestACheckWithoutRun(t *testing.T) {
-	defer func() {
-		if text, _ := recover().(string); !strings.Contains(text, "check \"mute\": the field `Run` is missing") {
-			t.Errorf("said %q", text)
-		}
-	}()
-	checks.Default().Add(checker.Check{Name: "mute", Doc: "says nothing"})
-	t.Error("nobody refused it")
 }
