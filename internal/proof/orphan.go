@@ -115,7 +115,7 @@ func (s *scene) askedIn(free history.Interval, lock string, byOK []*history.Gran
 		}
 		last := history.Interval{From: unset}
 		for _, stall := range s.stalled(h.Client) {
-			if stall.From < free.To && stall.From >= last.From {
+			if stall.From < free.To && stall.From >= last.From && stall.To-stall.From > s.Run.TTL/10 {
 				last = stall
 			}
 		}

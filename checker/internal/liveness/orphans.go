@@ -15,6 +15,9 @@ import (
 // nobody believes that he holds it, to be called an orphan.
 const orphanPart = 4
 
+// askingPart is the part of the ttl up to which a pause between two requests belongs to asking all the time.
+const askingPart = 10
+
 // orphans finds locks that nobody was granted for a while although somebody asked for them all
 // the time and no client believed that it held them: somebody may have held them without
 // knowing of it, after an acquire or a release of unknown outcome, after the death of a holder,
@@ -143,7 +146,7 @@ func (in question) asked(byOK []*history.Grant, tries map[*history.Grant]int64, 
 			}
 		}
 		if s, stood := in.lastStall(h.Client, span.To); stood {
-			from = max(from, min(s.To, span.To)) // who stands still does not ask
+			from = max(from, min(s.To, span.To)) // who stands still for long does not ask
 		}
 		part := history.Interval{From: from, To: span.To}
 		by := in.inTheWay(h, keepers, part)
@@ -154,14 +157,16 @@ func (in question) asked(byOK []*history.Grant, tries map[*history.Grant]int64, 
 	return asker, who, best
 }
 
-// lastStall is the last stall of a client that began before a moment.
+// lastStall is the last stall of a client that began before a moment and was longer than the pauses of one who asks all the time.
 func (in question) lastStall(client string, before int64) (history.Interval, bool) {
 	stalls := in.StallsOf(client)
 	i := sort.Search(len(stalls), func(i int) bool { return stalls[i].From >= before })
-	if i == 0 {
-		return history.Interval{}, false
+	for _, s := range slices.Backward(stalls[:i]) {
+		if s.To-s.From > in.Run.TTL/askingPart {
+			return s, true
+		}
 	}
-	return stalls[i-1], true
+	return history.Interval{}, false
 }
 
 // maxAskers is among how many of the next grants an orphan is looked for.
@@ -178,7 +183,7 @@ func (in question) tries(lock string) map[*history.Grant]int64 {
 			continue
 		}
 		c, trying := chains[g.Client]
-		if !trying || g.Acquire.Start()-c.last > in.Run.TTL/10 {
+		if !trying || g.Acquire.Start()-c.last > in.Run.TTL/askingPart {
 			c.since = g.Acquire.Start()
 		}
 		if g.Granted() {
