@@ -34,8 +34,8 @@ var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
 		"sec": moment, "ms": span,
 		"join": strings.Join, "cut": func(s string) string { return cut(s, maxSentence) },
-		"len64":   func(from, to int64) int64 { return to - from },
-		"shortly": shortly, "remark": remark, "noted": noted, "more": moreText, "count": checker.Count[int],
+		"len64": func(from, to int64) int64 { return to - from },
+		"noted": noted, "more": moreText, "count": checker.Count[int],
 		"inc":  func(i int) int { return i + 1 },
 		"us":   us,
 		"data": scripted,
@@ -176,8 +176,8 @@ const dataMark = `"timeline-data"`
 func pageOf(r *checker.Results, rec *history.Record, about Context) *pageData {
 	r = once(r)
 	style, early, script := asset("style.css", "stage.css"), asset("stage.js"), asset("timeline.js", "search.js")
-	story := Tell(r, rec)
-	all, more := happened(r, rec)
+	story := tell(r, rec)
+	all := story.Happened
 	told := all[:min(len(all), maxTold)]
 	if r.Verdict == checker.Pass {
 		told = nil // what passes is noted, and in the timeline
@@ -186,7 +186,7 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) *pageData {
 		Results: r, Style: template.CSS(style), Early: template.JS(early), Script: template.JS(script), //nolint:gosec // our own files
 		Policy:   policy(style, early, script),
 		Headline: Headline(r), About: about, Command: withoutPath(r.Command), Story: story,
-		MoreIncidents: more + len(all) - len(told),
+		MoreIncidents: story.More + len(all) - len(told),
 	}
 	d.data = meanwhile(func() (string, error) {
 		data, err := json.Marshal(dataOf(rec, all, foundIn(r))) // which escapes what could end its element

@@ -23,7 +23,7 @@ func staged(t *testing.T, kind string) (*checker.Results, *history.Record, *stag
 	if len(all) > 0 && r.Verdict != checker.Pass {
 		first = all[0]
 	}
-	return r, rec, stageOf(r, rec, first, Tell(r, rec).Survived)
+	return r, rec, stageOf(r, rec, first, tell(r, rec).Survived)
 }
 
 var notANumber = regexp.MustCompile(`NaN|Inf|[0-9]e[+-][0-9]`)
@@ -119,7 +119,7 @@ func TestStageOfASurvivedPause(t *testing.T) {
 	if r.Verdict != checker.Pass || s == nil {
 		t.Fatalf("%s: %v", r.Verdict, r.Checks)
 	}
-	if head := survivedHeadline(Tell(r, rec).Survived, rec); head != "c1 slept for 1.50 s, and nobody was hurt" {
+	if head := survivedHeadline(tell(r, rec).Survived, rec); head != "c1 slept for 1.50 s, and nobody was hurt" {
 		t.Errorf("headline: %q", head)
 	}
 	over := map[string]bool{}

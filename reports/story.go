@@ -8,29 +8,28 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Story is what happened in a run: [Tell] makes it from results and record, the terminal and the page render it. All times are ns
-// since the start of the run.
+// Story is what happened in a run, as the terminal and the page tell it. All times are ns since the start of the run.
 type Story struct {
-	Incidents []Incident // failures of required checks, one for each kind, the worst first; only the first has steps
-	Survived  *Survived  // what a lock without a violation survived; nil for every other run
-	Noted     []Incident // findings that required checks report although they pass
-	Totals    []string   // the sums over the whole run, a sentence each
+	Happened []*happening // what checks found that failed, or cannot say whether, the worst first
+	More     int          // how many are left out
+	Survived *Survived    // what a lock without a violation survived; nil for every other run
+	Noted    []Incident   // findings that required checks report although they pass, by kind
+	Totals   []string     // the sums over the whole run, a sentence each
 }
 
-// Kind is what the findings that are told as one incident have in common.
+// Kind is what the findings that are told in one line have in common.
 type Kind struct {
 	Check, Rule string
 	Class       checker.Class
 }
 
-// Incident is one kind of finding, told by the finding that shows it best.
+// Incident is one kind of finding.
 type Incident struct {
 	Kind
 
-	Count   int   // listed findings of the kind
-	First   int64 // the beginning of the earliest of them
-	Finding checker.Finding
-	Steps   []Step
+	Count   int             // findings of the kind
+	First   int64           // the beginning of the earliest of them
+	Finding checker.Finding // the one that ranks first
 }
 
 // Step is one event of a story.
@@ -73,11 +72,14 @@ type Survived struct {
 	More     int    // how many faults are left out
 }
 
-// Tell makes the story of a run. It is a pure function: the same results and the same record give the same story.
-func Tell(r *checker.Results, rec *history.Record) *Story {
-	s := &Story{Incidents: incidents(r, checker.Fail), Noted: incidents(r, checker.Pass), Totals: totals(r)}
-	if len(s.Incidents) > 0 {
-		s.Incidents[0].Steps = steps(&s.Incidents[0].Finding, r, rec)
+// tell makes the story of a run.
+func tell(r *checker.Results, rec *history.Record) *Story {
+	s := &Story{Totals: totals(r)}
+	s.Happened, s.More = happened(r, rec)
+	for _, f := range foundIn(r) {
+		if c := r.Checks[f.Check]; c.Required && c.Verdict == checker.Pass {
+			s.Noted = withKind(s.Noted, f)
+		}
 	}
 	if r.Verdict == checker.Pass && r.Stats["violations"] == 0 {
 		s.Survived = withstood(r, rec)
@@ -85,46 +87,30 @@ func Tell(r *checker.Results, rec *history.Record) *Story {
 	return s
 }
 
-// kindOf is all findings of one kind.
-type kindOf struct {
-	Kind
-	findings []checker.Finding
-}
-
-// incidents makes one incident of each kind of finding of the required checks that answered
-// with a verdict, the worst first. A kind of which every finding is the event of a worse
-// kind, as another check sees it, is not told again.
-func incidents(r *checker.Results, verdict checker.Verdict) []Incident {
-	kinds := kinds(r, verdict)
-	var out []Incident
-	for i, k := range kinds {
-		if fresh := k.unseen(kinds[:i]); len(fresh) > 0 {
-			out = append(out, k.incident(slices.MinFunc(fresh, checker.Rank)))
+// failures are what required checks found that failed: what to tell in full, and the others by kind.
+func (s *Story) failures(r *checker.Results) (worst *happening, also []Incident) {
+	for _, h := range s.Happened {
+		switch c := r.Checks[h.found[0].Check]; {
+		case !c.Required || c.Verdict != checker.Fail:
+		case worst == nil:
+			worst = h
+		default:
+			also = withKind(also, h.found[0])
 		}
 	}
-	return out
+	return worst, also
 }
 
-// kinds are the findings by their kind, in the order of the first of each; those of a kind in order of
-// their beginning.
-func kinds(r *checker.Results, verdict checker.Verdict) []*kindOf {
-	var out []*kindOf
-	for _, name := range telling(r) {
-		c := r.Checks[name]
-		if !c.Required || c.Verdict != verdict {
-			continue
-		}
-		for _, f := range c.Findings {
-			kind := Kind{Check: name, Rule: f.Rule, Class: f.Class}
-			i := slices.IndexFunc(out, func(k *kindOf) bool { return k.Kind == kind })
-			if i < 0 {
-				i, out = len(out), append(out, &kindOf{Kind: kind})
-			}
-			out[i].findings = append(out[i].findings, f)
-		}
+// withKind adds a finding, which ranks after those before it, to its kind.
+func withKind(kinds []Incident, f listedFinding) []Incident {
+	kind := Kind{Check: f.Check, Rule: f.Finding.Rule, Class: f.Finding.Class}
+	i := slices.IndexFunc(kinds, func(in Incident) bool { return in.Kind == kind })
+	if i < 0 {
+		return append(kinds, Incident{Kind: kind, Count: 1, First: f.Finding.From, Finding: f.Finding})
 	}
-	slices.SortStableFunc(out, func(a, b *kindOf) int { return checker.RankFound(a.first(), b.first()) })
-	return out
+	kinds[i].Count++
+	kinds[i].First = min(kinds[i].First, f.Finding.From)
+	return kinds
 }
 
 // telling is the order of checks among findings that rank alike.
@@ -134,59 +120,12 @@ func telling(r *checker.Results) []string {
 	return order
 }
 
-// first is the finding of a kind that ranks first.
-func (k *kindOf) first() checker.Found {
-	return checker.Found{Check: k.Check, Finding: slices.MinFunc(k.findings, checker.Rank)}
-}
-
-// unseen are the findings that are not an event of the worse kinds.
-func (k *kindOf) unseen(worse []*kindOf) []checker.Finding {
-	return slices.DeleteFunc(slices.Clone(k.findings), func(f checker.Finding) bool {
-		return slices.ContainsFunc(worse, func(w *kindOf) bool { return w.sees(k.Kind, f) })
-	})
-}
-
-// sees reports whether one of the findings is the same event as a finding of another check: of the same class, about
-// the same grants. A token that comes twice is never taken for the overlap behind it: there, the fence broke.
-func (k *kindOf) sees(other Kind, f checker.Finding) bool {
-	if k.Check == other.Check || k.Class != other.Class || k.Check == checker.FencingTokens || other.Check == checker.FencingTokens {
-		return false
-	}
-	return slices.ContainsFunc(k.findings, func(g checker.Finding) bool {
-		switch n := checker.SharedGrants(&f, &g); {
-		case n >= 2:
-			return aboutWriter(k.Check, g, f) && aboutWriter(other.Check, f, g)
-		default:
-			return isCore(k.Check, g, n) || isCore(other.Check, f, n)
-		}
-	})
-}
-
-// aboutWriter reports whether another finding is about the writer of a finding on data,
-// which comes first: two of those that lost their updates to it did nothing to each other.
-func aboutWriter(check string, f, other checker.Finding) bool {
-	return !isData(check) || slices.Contains(other.Grants, f.Grants[0])
-}
-
 // isCore reports whether the grants that a finding shares with another one are the whole
 // core of a violation of linearizability: one grant that was gone too early is that of the
 // overlap that came of it.
 func isCore(check string, f checker.Finding, shared int) bool {
 	return check == checker.LockLinearizability && shared > 0 && shared == len(f.Grants)
 }
-
-func (k *kindOf) incident(f checker.Finding) Incident {
-	in := Incident{Kind: k.Kind, Count: len(k.findings), First: f.From, Finding: f}
-	for _, g := range k.findings {
-		in.First = min(in.First, g.From)
-	}
-	return in
-}
-
-// dataChecks are the checks whose findings are updates that were lost.
-var dataChecks = []string{checker.DataPlain, checker.DataFenced}
-
-func isData(check string) bool { return slices.Contains(dataChecks, check) }
 
 // headOf says in front of a headline what kind of finding it is.
 func headOf(c checker.Class) string {

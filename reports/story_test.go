@@ -40,21 +40,21 @@ func failed(found map[string][]checker.Finding) *checker.Results {
 	return r
 }
 
-// The worst kind comes first, whichever check found it; the same event is told once.
+// The worst incident comes first, whichever check found it; what happened once is told once.
 func TestOrderOfIncidents(t *testing.T) {
 	overlap := func(class checker.Class, from int64, grants ...string) checker.Finding {
 		return finding("overlap", class, from, grants...)
 	}
 	for name, tc := range map[string]struct {
 		checks map[string][]checker.Finding
-		want   []string // check, rule, class, grants of the finding that is told
+		want   []string // check, rule, class, grants of the finding that is told; what else came of it; the others
 	}{
 		"a defect beside what is inherent": {
 			map[string][]checker.Finding{
 				checker.MutualExclusion: {overlap(checker.Inherent, 1, "a", "b")},
 				checker.Ownership:       {finding("foreign-release", checker.Defect, 2, "a", "b")},
 			},
-			[]string{"ownership foreign-release defect a b", "mutual-exclusion overlap inherent a b"},
+			[]string{"ownership foreign-release defect a b", "No fault: 1 foreign release, 1 overlap"},
 		},
 		"both in one check": {
 			map[string][]checker.Finding{checker.MutualExclusion: {
@@ -93,14 +93,17 @@ func TestOrderOfIncidents(t *testing.T) {
 				doubtful(overlap(checker.Inherent, 1, "a", "b")),
 				overlap(checker.Inherent, 2, "c", "d"),
 			}},
-			[]string{"mutual-exclusion overlap inherent c d"},
+			[]string{"mutual-exclusion overlap inherent c d", "mutual-exclusion overlap inherent a b"},
 		},
 		"of a kind, the one by which an update was lost": {
 			map[string][]checker.Finding{
 				checker.MutualExclusion: {overlap(checker.Inherent, 1, "a", "b"), losing(overlap(checker.Inherent, 2, "c", "d"))},
 				checker.DataPlain:       {losing(finding("lost-update", checker.Inherent, 3, "c", "d"))},
 			},
-			[]string{"mutual-exclusion overlap inherent c d"},
+			[]string{
+				"mutual-exclusion overlap inherent c d", "No fault: 1 overlap, 1 lost update",
+				"mutual-exclusion overlap inherent a b",
+			},
 		},
 		"the same event, seen by three checks": {
 			map[string][]checker.Finding{
@@ -108,7 +111,7 @@ func TestOrderOfIncidents(t *testing.T) {
 				checker.LockLinearizability: {finding("lost-lease", checker.Defect, 2, "a")},
 				checker.DataPlain:           {finding("lost-update", checker.Defect, 3, "b", "a")},
 			},
-			[]string{"mutual-exclusion overlap defect a b"},
+			[]string{"mutual-exclusion overlap defect a b", "No fault: 1 overlap, 1 lost lease, 1 lost update"},
 		},
 		"two kinds, and one event of the second is not of the first": {
 			map[string][]checker.Finding{
@@ -118,28 +121,31 @@ func TestOrderOfIncidents(t *testing.T) {
 					finding("double-grant", checker.Defect, 8, "x", "y"),
 				},
 			},
-			[]string{"mutual-exclusion overlap defect a b", "lock-linearizability double-grant defect x y"},
+			[]string{
+				"mutual-exclusion overlap defect a b", "No fault: 1 overlap, 1 double grant",
+				"lock-linearizability double-grant defect x y",
+			},
 		},
-		"those that lost their updates to a third did not meet": {
+		"who lost an update to two that met": {
 			map[string][]checker.Finding{
 				checker.MutualExclusion: {overlap(checker.Inherent, 1, "b", "c")},
 				checker.DataPlain:       {finding("lost-update", checker.Inherent, 3, "a", "b", "c")},
 			},
-			[]string{"mutual-exclusion overlap inherent b c", "data-plain lost-update inherent a b c"},
+			[]string{"mutual-exclusion overlap inherent b c", "No fault: 1 overlap, 1 lost update"},
 		},
-		"a token that comes twice is not the overlap": {
+		"a token that comes twice, beside the overlap": {
 			map[string][]checker.Finding{
 				checker.MutualExclusion: {overlap(checker.Defect, 1, "a", "b")},
 				checker.FencingTokens:   {finding("duplicate", checker.Defect, 1, "a", "b")},
 			},
-			[]string{"mutual-exclusion overlap defect a b", "fencing-tokens duplicate defect a b"},
+			[]string{"mutual-exclusion overlap defect a b", "No fault: 1 overlap, 1 duplicate"},
 		},
-		"a fence that locks its holder out is not a lease that was lost": {
+		"a fence that locks its holder out, beside a lease that was lost": {
 			map[string][]checker.Finding{
 				checker.LockLinearizability: {finding("lost-lease", checker.Defect, 1, "a")},
 				checker.FencingTokens:       {finding("refused-valid", checker.Defect, 1, "a")},
 			},
-			[]string{"lock-linearizability lost-lease defect a", "fencing-tokens refused-valid defect a"},
+			[]string{"lock-linearizability lost-lease defect a", "No fault: 1 lost lease, 1 refused valid"},
 		},
 		"one grant alone does not make two findings the same event": {
 			map[string][]checker.Finding{
@@ -150,9 +156,14 @@ func TestOrderOfIncidents(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			r := failed(tc.checks)
+			worst, also := tell(r, &history.Record{}).failures(r)
 			var got []string
-			for _, in := range Tell(failed(tc.checks), &history.Record{}).Incidents {
+			for _, in := range append(withKind(nil, worst.found[0]), also...) {
 				got = append(got, strings.Join([]string{in.Check, in.Rule, string(in.Class), strings.Join(in.Finding.Grants, " ")}, " "))
+			}
+			if worst.kinds != "" {
+				got = slices.Insert(got, 1, worst.kinds)
 			}
 			if !slices.Equal(got, tc.want) {
 				t.Errorf("told %q, want %q", got, tc.want)
@@ -167,18 +178,19 @@ func losing(f checker.Finding) checker.Finding {
 	return f
 }
 
-// A kind says how often it was found, and since when.
+// A kind says how often it came up beside the worst, and since when.
 func TestIncidentOfKind(t *testing.T) {
 	r := failed(map[string][]checker.Finding{
 		checker.MutualExclusion: {
-			finding("overlap", checker.Inherent, 4, "a", "b"),
-			losing(finding("overlap", checker.Inherent, 6, "c", "d")),
+			losing(finding("overlap", checker.Inherent, 9, "a", "b")),
+			finding("overlap", checker.Inherent, 4, "c", "d"),
+			finding("overlap", checker.Inherent, 6, "e", "f"),
 		},
-		checker.DataPlain: {losing(finding("lost-update", checker.Inherent, 7, "d", "c"))},
+		checker.DataPlain: {losing(finding("lost-update", checker.Inherent, 10, "b", "a"))},
 	})
-	in := Tell(r, &history.Record{}).Incidents[0]
-	if in.Count != 2 || in.First != 4 || in.Finding.From != 6 {
-		t.Errorf("%d times, first at %d, told that of %d; want 2, 4, 6", in.Count, in.First, in.Finding.From)
+	worst, also := tell(r, &history.Record{}).failures(r)
+	if len(worst.found) != 2 || len(also) != 1 || also[0].Count != 2 || also[0].First != 4 {
+		t.Errorf("%+v; also %+v; want two findings, and two overlaps from 4 on", worst.found, also)
 	}
 }
 
@@ -198,9 +210,9 @@ func TestNoIncident(t *testing.T) {
 		Verdict: checker.Pass, Required: true,
 		Findings: []checker.Finding{reported(finding("orphan", checker.NoClass, 3, "a"))},
 	}
-	s := Tell(r, &history.Record{})
-	if len(s.Incidents) != 0 {
-		t.Errorf("told %v", s.Incidents)
+	s := tell(r, &history.Record{})
+	if worst, also := s.failures(r); worst != nil || also != nil {
+		t.Errorf("told %v, %v", worst, also)
 	}
 	if len(s.Noted) != 1 || s.Noted[0].Rule != "orphan" {
 		t.Fatalf("noted %v", s.Noted)
@@ -227,15 +239,16 @@ func TestTerminalAndPageAgree(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := html.UnescapeString(tags.ReplaceAllString(page.String(), ""))
-		s := Tell(r, rec)
-		for i, in := range s.Incidents {
+		s := tell(r, rec)
+		worst, others := s.failures(r)
+		if worst != nil {
+			f := worst.first()
+			has(t, name+": page", text, append(texts(worst.steps), headlineOf(f), f.Message, worst.kinds)...)
+			has(t, name+": terminal", term.String(), append(texts(beats(worst.steps)), because(f), worst.kinds)...)
+		}
+		for _, in := range others {
 			has(t, name+": page", text, in.Finding.Message)
-			if i == 0 {
-				has(t, name+": page", text, append(texts(in.Steps), headlineOf(&in.Finding))...)
-				has(t, name+": terminal", term.String(), append(texts(beats(in.Steps)), because(&in.Finding))...)
-			} else {
-				has(t, name+": terminal", term.String(), also(in))
-			}
+			has(t, name+": terminal", term.String(), also(in))
 		}
 		if s.Survived != nil {
 			has(t, name+": page", text, append(texts(s.Survived.Steps), s.Survived.Headline)...)
@@ -269,9 +282,9 @@ func TestSteps(t *testing.T) {
 	seen := map[StepKind]bool{}
 	for _, name := range told {
 		r, rec := judged(t, name)
-		for _, in := range Tell(r, rec).Incidents {
+		for _, h := range tell(r, rec).Happened {
 			last := int64(0)
-			for _, s := range steps(&in.Finding, r, rec) {
+			for _, s := range h.steps {
 				seen[s.Kind] = true
 				if s.At < last || s.Party == "" || s.Text == "" || len(s.Events) == 0 ||
 					s.Bad != (s.Kind == StepLost || s.Kind == StepOverwritten || strings.Contains(s.Text, ", although ")) {
@@ -326,13 +339,13 @@ func TestStoryTellsRenewals(t *testing.T) {
 		"paused": nil,
 	} {
 		r, rec := judged(t, name)
-		in := Tell(r, rec).Incidents[0]
+		worst, _ := tell(r, rec).failures(r)
 		var got []string
-		for _, s := range in.Steps {
+		for _, s := range worst.steps {
 			if s.Kind == StepRenewed {
 				got = append(got, s.Text)
-				if !slices.Contains(in.Finding.Events, s.Events[0]) {
-					t.Errorf("%s: %q is event %d, which is none of the finding's: %v", name, s.Text, s.Events[0], in.Finding.Events)
+				if !slices.Contains(worst.first().Events, s.Events[0]) {
+					t.Errorf("%s: %q is event %d, which is none of the finding's: %v", name, s.Text, s.Events[0], worst.first().Events)
 				}
 			}
 		}

@@ -18,7 +18,7 @@ func Summary(w io.Writer, r *checker.Results, rec *history.Record, style Style) 
 	s, r := &printer{w: w, style: style}, once(r)
 	s.raw("\n" + style.Status(r.ExitCode, style.wrap(Headline(r), 2)))
 	s.line(2, "%s\n", heading(r))
-	s.story(r, rec, Tell(r, rec))
+	s.story(r, rec, tell(r, rec))
 	s.line(0, "")
 	s.checks(r)
 	s.line(0, "")
@@ -143,27 +143,14 @@ func markColour(word string) colour {
 	return faint
 }
 
-// story tells the worst incident step by step, with a drawing, and every other one in a line.
+// story tells the worst incident step by step, with a drawing, and the others by kind, in a line each.
 func (p *printer) story(r *checker.Results, rec *history.Record, s *Story) {
-	for i, in := range s.Incidents {
-		if i > 0 {
-			p.line(4, "  %s", also(in))
-			continue
-		}
-		told := &happening{found: []listedFinding{{Found: checker.Found{Check: in.Check, Finding: in.Finding}}}, steps: in.Steps}
-		p.painted(bold, 4, "  %s", verdictSentence(r, rec, told))
-		p.line(4, "  %s", kindOfFinding(&in.Finding))
-		if lines := sketch(rec, &in.Finding, p.style.Width-4); lines != nil {
-			for _, l := range lines {
-				p.raw("    " + visible(l))
-			}
-			p.raw("")
-		}
-		p.steps(beats(in.Steps))
-		if text := causeText(&in.Finding); text != "" {
-			p.line(6, "    %s", text)
-		}
-		p.line(6, "    %s", cure(r, rec, told, Context{}))
+	worst, others := s.failures(r)
+	if worst != nil {
+		p.incident(r, rec, worst)
+	}
+	for _, in := range others {
+		p.line(4, "  %s", also(in))
 	}
 	if w := s.Survived; w != nil {
 		p.line(4, "  %s", w.Headline)
@@ -178,6 +165,27 @@ func (p *printer) story(r *checker.Results, rec *history.Record, s *Story) {
 	for _, t := range s.Totals {
 		p.line(4, "  %s", t)
 	}
+}
+
+// incident tells one in full.
+func (p *printer) incident(r *checker.Results, rec *history.Record, h *happening) {
+	f := h.first()
+	p.painted(bold, 4, "  %s", verdictSentence(r, rec, h))
+	p.line(4, "  %s", kindOfFinding(f))
+	if h.kinds != "" {
+		p.line(4, "  %s.", h.kinds)
+	}
+	if lines := sketch(rec, f, p.style.Width-4); lines != nil {
+		for _, l := range lines {
+			p.raw("    " + visible(l))
+		}
+		p.raw("")
+	}
+	p.steps(beats(h.steps))
+	if text := causeText(f); text != "" {
+		p.line(6, "    %s", text)
+	}
+	p.line(6, "    %s", cure(r, rec, h, Context{}))
 }
 
 // beats are the six steps that tell a story to who has no time for all of it, in their order. A write that was lost is one of

@@ -97,7 +97,7 @@ func oneLine(c checker.Result) string {
 
 func gates(c checker.Result) bool { return c.Violates() }
 
-// also is an incident in one line, beside one that is told in full.
+// also is a kind of incident in one line, beside one that is told in full.
 func also(in Incident) string {
 	text := "Also"
 	switch in.Class {
@@ -106,22 +106,21 @@ func also(in Incident) string {
 	case checker.Defect:
 		text += " a defect of the lock"
 	}
-	return text + ": " + shortly(in) + remark(in) + "."
+	return text + ": " + shortly(in, "incident") + remark(in) + "."
 }
 
-// noted is an incident that fails nothing, in one line.
+// noted is a kind of finding that fails nothing, in one line.
 func noted(in Incident) string {
-	return "Finding without effect on the verdict: " + in.Finding.Message + "; " + shortly(in) + "."
+	return "Finding without effect on the verdict: " + in.Finding.Message + "; " + shortly(in, "finding") + "."
 }
 
-// shortly is what kind of finding an incident is, how often it is listed and since when.
-func shortly(in Incident) string {
+// shortly is what kind an incident is of, how often it is listed and since when.
+func shortly(in Incident, what string) string {
 	first := "first at "
 	if in.Count == 1 {
 		first = "at "
 	}
-	return fmt.Sprintf("rule %s (check %s), %s, %s%s", in.Rule, in.Check, checker.Count(in.Count, "finding"), first,
-		moment(in.First))
+	return fmt.Sprintf("rule %s (check %s), %s, %s%s", in.Rule, in.Check, checker.Count(in.Count, what), first, moment(in.First))
 }
 
 // remark returns why an incident alone fails nothing, if that is so.
