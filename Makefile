@@ -47,20 +47,20 @@ test: servers ## run the tests (RACE=-race with the race detector, as make ci do
 		trap 'rm -rf "$$TMPDIR"' EXIT;) mkdir -p bin; : >bin/beside.log; pid=; \
 	$(if $(filter ./...,$(PKG)),make --no-print-directory beside >bin/beside.log 2>&1 & pid=$$!;) \
 	echo "$(GO) test $(TESTFLAGS) $(PKG)"; code=0; export GORACE="atexit_sleep_ms=0 $$GORACE"; \
-	$(GO) test $(TESTFLAGS) -timeout 15m $(if $(filter ./...,$(PKG)),$(FIRST)) $(PKG) || code=$$?; \
+	$(GO) test $(TESTFLAGS) -timeout 30m $(if $(filter ./...,$(PKG)),$(FIRST)) $(PKG) || code=$$?; \
 	wait $$pid || code=1; cat bin/beside.log; exit $$code # a racing client would end a second later
 beside: # what make test tries beside the packages: the user's example, and pages in a browser
 	@cd examples/ownlock && $(GO) test -timeout 5m ./...
 	@if ./.ci/browser; then $(MAKE) --no-print-directory browser; else [ -z "$$CI" ]; fi
 judge: ## tests of what judges, with all their random records (make test has a tenth of them)
-	LOCKSTORM_RANDOM=all $(GO) test -shuffle=on -timeout 15m ./checker/... ./internal/{proof,operations/...,tests/{hunt/...,damage}}
+	LOCKSTORM_RANDOM=all $(GO) test -shuffle=on -timeout 30m ./checker/... ./internal/{proof,operations/...,tests/{hunt/...,damage}}
 pages:
 	@rm -rf $(PAGES); mkdir -p $(PAGES)
 	PAGES=$(PAGES) $(GO) test -count=1 ./reports -run TestWritePages
 browser: pages ## try the report in headless Chromium (Debian's package), and read the recipes of docs/campaigns
 	@./.ci/browser && cd tools && PAGES=$(PAGES) $(GO) test -count=1 -timeout 10m ./page ./recipes ./github
 fast: servers ## run the fast suite: the promised commands against real servers
-	$(GO) test -tags series -count=1 -timeout 15m -parallel 12 -skip '^Test(Series|Containers)' ./internal/tests/e2e
+	$(GO) test -tags series -count=1 -timeout 30m -parallel 12 -skip '^Test(Series|Containers)' ./internal/tests/e2e
 gate: build build-servers servers ## preset ci: lockstorm's own gate, with a page of what came of it
 	bin/lockstorm suite ci --out $(GATE_OUT)
 series: servers ## RUN=NAME: tests that take long, or another number of random records; PARALLEL (4), IN=PACKAGE
@@ -81,7 +81,7 @@ image: ## an image of lockstorm itself: a static binary, run as an unprivileged 
 	@docker image inspect -f 'image: localhost/lockstorm, {{.Size}} bytes' localhost/lockstorm
 images: ; @./.ci/images ## the base image that container tests are built on: here, pulled, or made with debootstrap
 containers: images ## the provider container: every kind of fault, kill -9, Ctrl-C, and what cannot be (CONTAINER_KILLS=4)
-	$(GO) test -tags series -count=1 -timeout 15m -parallel 4 -run '^TestContainers' ./internal/tests/e2e
+	$(GO) test -tags series -count=1 -timeout 30m -parallel 4 -run '^TestContainers' ./internal/tests/e2e
 hunt: ## 200,000 random histories a lock model, then HUNT_N (600,000) simulated services from seed HUNT_SEED on
 	LOCKSTORM_HISTORIES=200000 $(GO) test -count=1 -timeout 60m -run 'AgainstBruteForce|AgainstPorcupine' -v ./checker/...
 	HUNT_N=$${HUNT_N:-600000} HUNT_SEED=$${HUNT_SEED:-1000001} $(GO) test -count=1 -timeout 9h -run TestHunt -v ./internal/tests/hunt
