@@ -17,19 +17,12 @@ type Story struct {
 	Totals   []string     // the sums over the whole run, a sentence each
 }
 
-// Kind is what the findings that are told in one line have in common.
-type Kind struct {
-	Check, Rule string
-	Class       checker.Class
-}
-
-// Incident is one kind of finding.
+// Incident is what is told in one line: findings of one check, rule and class.
 type Incident struct {
-	Kind
+	checker.Found // the one that ranks first
 
-	Count   int             // findings of the kind
-	First   int64           // the beginning of the earliest of them
-	Finding checker.Finding // the one that ranks first
+	Count int
+	First int64 // the beginning of the earliest of them
 }
 
 // Step is one event of a story.
@@ -103,10 +96,11 @@ func (s *Story) failures(r *checker.Results) (worst *happening, also []Incident)
 
 // withKind adds a finding, which ranks after those before it, to its kind.
 func withKind(kinds []Incident, f listedFinding) []Incident {
-	kind := Kind{Check: f.Check, Rule: f.Finding.Rule, Class: f.Finding.Class}
-	i := slices.IndexFunc(kinds, func(in Incident) bool { return in.Kind == kind })
+	i := slices.IndexFunc(kinds, func(in Incident) bool {
+		return in.Check == f.Check && in.Finding.Rule == f.Finding.Rule && in.Finding.Class == f.Finding.Class
+	})
 	if i < 0 {
-		return append(kinds, Incident{Kind: kind, Count: 1, First: f.Finding.From, Finding: f.Finding})
+		return append(kinds, Incident{f.Found, 1, f.Finding.From})
 	}
 	kinds[i].Count++
 	kinds[i].First = min(kinds[i].First, f.Finding.From)

@@ -160,7 +160,8 @@ func TestOrderOfIncidents(t *testing.T) {
 			worst, also := tell(r, &history.Record{}).failures(r)
 			var got []string
 			for _, in := range append(withKind(nil, worst.found[0]), also...) {
-				got = append(got, strings.Join([]string{in.Check, in.Rule, string(in.Class), strings.Join(in.Finding.Grants, " ")}, " "))
+				f := in.Finding
+				got = append(got, strings.Join([]string{in.Check, f.Rule, string(f.Class), strings.Join(f.Grants, " ")}, " "))
 			}
 			if worst.kinds != "" {
 				got = slices.Insert(got, 1, worst.kinds)
@@ -214,7 +215,7 @@ func TestNoIncident(t *testing.T) {
 	if worst, also := s.failures(r); worst != nil || also != nil {
 		t.Errorf("told %v, %v", worst, also)
 	}
-	if len(s.Noted) != 1 || s.Noted[0].Rule != "orphan" {
+	if len(s.Noted) != 1 || s.Noted[0].Finding.Rule != "orphan" {
 		t.Fatalf("noted %v", s.Noted)
 	}
 	var b bytes.Buffer

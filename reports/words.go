@@ -100,7 +100,7 @@ func gates(c checker.Result) bool { return c.Violates() }
 // also is a kind of incident in one line, beside one that is told in full.
 func also(in Incident) string {
 	text := "Also"
-	switch in.Class {
+	switch in.Finding.Class {
 	case checker.Inherent:
 		text += " inherent to leases"
 	case checker.Defect:
@@ -120,7 +120,7 @@ func shortly(in Incident, what string) string {
 	if in.Count == 1 {
 		first = "at "
 	}
-	return fmt.Sprintf("rule %s (check %s), %s, %s%s", in.Rule, in.Check, checker.Count(in.Count, what), first, moment(in.First))
+	return fmt.Sprintf("rule %s (check %s), %s, %s%s", in.Finding.Rule, in.Check, checker.Count(in.Count, what), first, moment(in.First))
 }
 
 // remark returns why an incident alone fails nothing, if that is so.
