@@ -43,7 +43,10 @@ func TestRedlockMutants(t *testing.T) {
 		"redlock-different-five": "none",
 	}
 	// Who holds the lock for long is there to be robbed, whenever the paused one goes on, or a client finds the restarted server.
-	long := map[string]string{"redlock-blind-release": "counter:hold=0.5ttl", "redlock-first-node": "counter:hold=0.25ttl"}
+	long := map[string]string{
+		"redlock-blind-release": "counter:hold=0.5ttl", "redlock-first-node": "counter:hold=0.25ttl",
+		"redlock-hasty-delayed": "counter:hold=0.5ttl",
+	}
 	good := map[string]string{
 		"redlock-hasty-delayed": "redlock-delayed",
 	}
@@ -81,6 +84,7 @@ func defect(t *testing.T, backend, fault, workload string, seed uint64) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Logf("%s, seed %d: %s; %s", backend, seed, out.Results.Verdict, out.Results.Checks[checker.Coverage].Reason)
 	for _, c := range out.Results.Checks {
 		for _, f := range c.Findings {
 			if f.Class == checker.Defect {
