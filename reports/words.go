@@ -120,7 +120,8 @@ func shortly(in Incident, what string) string {
 	if in.Count == 1 {
 		first = "at "
 	}
-	return fmt.Sprintf("rule %s (check %s), %s, %s%s", in.Finding.Rule, in.Check, checker.Count(in.Count, what), first, moment(in.First))
+	return fmt.Sprintf("rule %s (check %s), %s, %s%s", in.Finding.Rule, in.Check, checker.Count(in.Count, what), first,
+		moment(in.First))
 }
 
 // remark returns why an incident alone fails nothing, if that is so.
