@@ -83,12 +83,16 @@ func tell(r *checker.Results, rec *history.Record) *Story {
 // failures are what required checks found that failed: what to tell in full, and the others by kind.
 func (s *Story) failures(r *checker.Results) (worst *happening, also []Incident) {
 	for _, h := range s.Happened {
-		switch c := r.Checks[h.found[0].Check]; {
-		case !c.Required || c.Verdict != checker.Fail:
+		i := slices.IndexFunc(h.found, func(f listedFinding) bool {
+			c := r.Checks[f.Check]
+			return c.Required && c.Verdict == checker.Fail
+		})
+		switch {
+		case i < 0:
 		case worst == nil:
 			worst = h
 		default:
-			also = withKind(also, h.found[0])
+			also = withKind(also, h.found[i])
 		}
 	}
 	return worst, also

@@ -195,6 +195,21 @@ func TestIncidentOfKind(t *testing.T) {
 	}
 }
 
+// What a required check found is told, even if what another one found of the same ranks before it.
+func TestIncidentBehindAnother(t *testing.T) {
+	r := failed(map[string][]checker.Finding{
+		checker.LossNotice: {finding("late-notice", checker.Defect, 1, "a", "b")},
+		checker.Ownership:  {reported(finding("foreign-release", checker.Defect, 2, "a", "b"))},
+	})
+	c := r.Checks[checker.LossNotice]
+	c.Required = false
+	r.Checks[checker.LossNotice] = c
+	worst, also := tell(r, &history.Record{}).failures(r)
+	if worst == nil || len(worst.found) != 2 || worst.found[0].Check != checker.LossNotice || also != nil {
+		t.Errorf("told %+v, %v", worst, also)
+	}
+}
+
 // What no required check answers for is no incident; what passes is only noted.
 func TestNoIncident(t *testing.T) {
 	r := failed(map[string][]checker.Finding{
